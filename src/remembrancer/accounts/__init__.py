@@ -1,0 +1,1 @@
+"""People: who exists, and the scopes that authentication mints."""

@@ -1,0 +1,1 @@
+"""The schema's history: one script serves both stores, in two branches (system, personal)."""

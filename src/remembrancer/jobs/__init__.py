@@ -1,0 +1,1 @@
+"""The durable queue: work enqueued in the transaction that causes it."""
