@@ -1,0 +1,1 @@
+"""The personal index: one person's vectors and terms, scored exactly."""
