@@ -1,0 +1,1 @@
+"""Memories and their versions: the record itself, and the one gateway that changes it."""

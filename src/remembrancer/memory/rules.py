@@ -1,0 +1,149 @@
+"""What a writer may do: where a new memory lands, and when a machine's change is only proposed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from remembrancer.conversations import repository as chats
+from remembrancer.errors import StaleVersionError
+from remembrancer.events.kinds import Kind
+from remembrancer.memory.models import Outcome, Quote, Status, Trust
+from remembrancer.memory.repository import Identity
+from remembrancer.memory.writing import Writing
+from remembrancer.policy.models import MachineWrites
+from remembrancer.policy.service import machine_writes
+from remembrancer.scope import ActorKind
+from remembrancer.text.limits import check_message, check_name
+from remembrancer.tombstones import repository as graves
+from remembrancer.tombstones.models import Kind as Grave
+from remembrancer.tombstones.models import Tombstone
+
+
+def landing(writing: Writing, quote: Quote | None) -> Trust:
+    """The state a machine's new value starts in: active only if the person's own words carry it."""
+    rule = machine_writes(writing.unit)
+    if rule is MachineWrites.ALL:
+        return Trust.ACTIVE
+    if rule is MachineWrites.QUOTES and quote is not None and said_by_person(writing, quote):
+        return Trust.ACTIVE
+    return Trust.CANDIDATE
+
+
+def said_by_person(writing: Writing, quote: Quote) -> bool:
+    """Whether the quote stands verbatim in a message the person wrote in that chat.
+
+    Asked of the quote as it was claimed: one from a message that isn't there stands nowhere.
+    """
+    found = chats.user_said(
+        writing.unit, quote.text, chat_id=quote.chat_id, message_id=quote.message_id
+    )
+    return found is not None
+
+
+def may_apply(writing: Writing, trust: Trust, quote: Quote | None) -> bool:
+    """Whether a machine's change lands at once: only on what no person confirmed."""
+    return trust is Trust.ACTIVE and landing(writing, quote) is Trust.ACTIVE
+
+
+def switched_off(writing: Writing) -> Outcome | None:
+    """A refusal when the person lets no machine write."""
+    if writing.actor.is_person or writing.actor.kind is ActorKind.SYSTEM:
+        return None
+    if machine_writes(writing.unit) is not MachineWrites.OFF:
+        return None
+    stamp = writing.note(Kind.MEMORY_REFUSED, None, rule="policy")
+    return Outcome(
+        Status.REFUSED, event=stamp.seq, code="policy", detail="Memory is off for machines."
+    )
+
+
+def placed(writing: Writing, quote: Quote | None) -> Quote | None:
+    """The quote with the message it stands in; without one that isn't there.
+
+    Only where it stands is said here: whether it counts as evidence is `said_by_person`'s.
+    """
+    if quote is None:
+        return None
+    if quote.message_id is not None:
+        there = chats.find_message(writing.unit, quote.message_id)
+        chat_id = quote.chat_id if there is None else there.chat_id
+        return replace(quote, message_id=None if there is None else there.id, chat_id=chat_id)
+    said = chats.user_said(writing.unit, quote.text, chat_id=quote.chat_id) or chats.user_said(
+        writing.unit, quote.text, chat_id=quote.chat_id, anyhow=True
+    )
+    if said is None:
+        return quote
+    return replace(quote, message_id=said.id, chat_id=said.chat_id)
+
+
+def only_a_person(
+    writing: Writing, subject: UUID | None, does: str, version: int | None = None
+) -> Outcome | None:
+    """A refusal, logged, when a machine wants what only a person does."""
+    if writing.actor.is_person:
+        return None
+    stamp = writing.note(Kind.MEMORY_REFUSED, subject, rule="authority")
+    return Outcome(
+        Status.REFUSED,
+        id=subject,
+        version=version,
+        event=stamp.seq,
+        code="authority",
+        detail=f"Only a person {does}.",
+    )
+
+
+def entombed(writing: Writing, content: str, *carried: str | None) -> Outcome | None:
+    """A refusal, logged and counted, when a machine brings back a tombstoned value.
+
+    `carried` are words that would be stored beside the content (a quote, a path, meta): in them
+    only what was forgotten counts, since what was rejected may be shown again to be decided about.
+    """
+    if writing.actor.is_person:
+        return None
+    matches = graves.live_match(writing.unit, content) or [
+        grave
+        for words in carried
+        if words
+        for grave in graves.live_match(writing.unit, words)
+        if grave.kind is Grave.FORGOTTEN
+    ]
+    if not matches:
+        return None
+    grave = _strongest(matches)
+    stamp = writing.note(
+        Kind.MEMORY_REFUSED, grave.memory_id, rule="tombstone", tombstone=str(grave.id)
+    )
+    graves.record_attempt(writing.unit, grave.id, writing.actor, stamp.seq)
+    return Outcome(
+        Status.REFUSED,
+        event=stamp.seq,
+        code="tombstoned",
+        detail=f"The person asked for this to stay {grave.kind.value}.",
+    )
+
+
+def _strongest(matches: list[Tombstone]) -> Tombstone:
+    order = (Grave.FORGOTTEN, Grave.REJECTED, Grave.REFUTED)
+    return min(matches, key=lambda each: order.index(each.kind))
+
+
+def check_quote(quote: Quote | None) -> None:
+    """`InvalidInputError` for a quote that no message can hold."""
+    if quote is not None:
+        check_message(quote.text, field="quote")
+        if quote.model is not None:
+            check_name(quote.model, "model", 200)
+
+
+def check_version(found: Identity, expected: int | None) -> None:
+    """`StaleVersionError` unless the expected version is the current one (or none was given)."""
+    if expected is not None and expected != found.revision:
+        raise StaleVersionError(
+            f"The memory changed: it is at version {found.revision}, not {expected}.",
+            field="expected_version",
+            value=expected,
+            limit=found.revision,
+            hint="Read it again, then decide.",
+        )
