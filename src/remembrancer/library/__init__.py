@@ -1,0 +1,1 @@
+"""The public library: `Remembrancer` (async), `SyncRemembrancer`, and what they are made of."""

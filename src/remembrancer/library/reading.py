@@ -1,0 +1,133 @@
+"""What one person's memory says: everything that reads, and nothing that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from remembrancer import clock
+from remembrancer.accounts.models import Account
+from remembrancer.clock import Instant
+from remembrancer.conversations.models import Chat
+from remembrancer.events.log import Event
+from remembrancer.ids import parse_id
+from remembrancer.library.inputs import Id, When, as_trust, as_type
+from remembrancer.memory.models import Filter, History, Memory, Proposal, Trust, Type
+from remembrancer.memory.verifying import Report
+from remembrancer.recall.models import Recall
+from remembrancer.recall.models import Request as Question
+from remembrancer.scope import ALL, Actor, Scope, SpaceChoice
+from remembrancer.tombstones.models import Tombstone
+
+if TYPE_CHECKING:
+    from remembrancer.library.engine import Engine
+
+
+class ReadableMemory:
+    """The reading half of `PersonalMemory`. Raises the errors of `remembrancer.errors`."""
+
+    def __init__(self, engine: Engine, account: Account, actor: Actor, scope: Scope) -> None:
+        self._engine = engine
+        self.account = account
+        self.actor = actor
+        self._scope = scope
+
+    def _at(self, value: When | None, field: str) -> Instant | None:
+        return None if value is None else clock.parse(value, self.account.zone, field=field)
+
+    async def _may_read(self) -> None:
+        """Off means off: a machine doesn't read either. The person always sees their own."""
+        if not self.actor.is_person:
+            await self._engine.memory.check_reading(self._scope)
+
+    async def get(
+        self, memory_id: Id, *, valid_at: When | None = None, known_at: When | None = None
+    ) -> Memory | None:
+        """One memory, as of two times."""
+        await self._may_read()
+        return await self._engine.memory.get(
+            self._scope,
+            parse_id(memory_id),
+            valid_at=self._at(valid_at, "valid_at"),
+            known_at=self._at(known_at, "known_at"),
+        )
+
+    async def list(
+        self,
+        *,
+        type: Type | str | None = None,
+        trust: Sequence[Trust | str] = (),
+        path: str = "",
+        contains: str = "",
+        meta: Mapping[str, object] | None = None,
+        valid_at: When | None = None,
+        known_at: When | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        all_spaces: bool = True,
+    ) -> Sequence[Memory]:
+        """The person's memories, oldest first. Archived and rejected ones only when asked for."""
+        await self._may_read()
+        wanted = Filter(
+            types=frozenset() if type is None else frozenset({as_type(type)}),
+            trusts=frozenset(as_trust(each) for each in trust),
+            path=path,
+            contains=contains,
+            meta=meta or {},
+            valid_at=self._at(valid_at, "valid_at"),
+            known_at=self._at(known_at, "known_at"),
+            limit=limit,
+            offset=offset,
+        )
+        scope = self._scope
+        if all_spaces and scope.space is SpaceChoice.NONE:
+            scope = scope.within(ALL)
+        return await self._engine.memory.list(scope, wanted)
+
+    async def history(self, memory_id: Id) -> History:
+        """Everything the record holds about one memory."""
+        await self._may_read()
+        return await self._engine.memory.history(self._scope, parse_id(memory_id))
+
+    async def recall(
+        self,
+        query: str | Sequence[str],
+        *,
+        k: int = 8,
+        valid_at: When | None = None,
+        known_at: When | None = None,
+        timeout: float = 30.0,
+        question: Question | None = None,
+    ) -> Recall:
+        """The ranked, budgeted set for a turn. `question` sets everything else there is."""
+        await self._may_read()
+        asked = replace(
+            question or Question(query),
+            query=query,
+            k=k if question is None else question.k,
+            valid_at=self._at(valid_at, "valid_at"),
+            known_at=self._at(known_at, "known_at"),
+        )
+        return await self._engine.recall.recall(self._scope, asked, timeout=timeout)
+
+    async def chats(self) -> Sequence[Chat]:
+        """The person's chats."""
+        await self._may_read()
+        return await self._engine.conversations.chats(self._scope)
+
+    async def proposals(self, state: str = "open") -> Sequence[Proposal]:
+        """What waits for the person."""
+        return await self._engine.memory.proposals(self._scope, state)
+
+    async def tombstones(self) -> Sequence[Tombstone]:
+        """What was rejected, refuted or forgotten, newest first."""
+        return await self._engine.memory.tombstones(self._scope)
+
+    async def events(self, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
+        """The log, in order."""
+        return await self._engine.memory.events(self._scope, after, limit)
+
+    async def verify(self) -> Report:
+        """Check the whole record."""
+        return await self._engine.memory.verify(self._scope)
