@@ -1,0 +1,1 @@
+"""The harness that measures recall, and the project's own cases."""
