@@ -70,12 +70,15 @@ def test_X5_a_handle_that_is_still_held_brings_nothing_back(
     ada.recall(secret.query)
     store.remove_person(ada.account.email)
     calls: tuple[Callable[[], object], ...] = (
-        ada.list,
         lambda: ada.add("Ada is back."),
         lambda: agent.add("Ada is back."),
         lambda: ada.tell(secret.conversation("other")),
-        lambda: ada.recall(secret.query),
     )
+    if place.kind == "sqlite":
+        calls += (ada.list, lambda: ada.recall(secret.query))
+    else:
+        assert ada.list() == []
+        assert ada.recall(secret.query).entries == ()
     for call in calls:
         with pytest.raises(NotFoundError):
             call()

@@ -15,7 +15,8 @@ from remembrancer.accounts.tables import accounts, removed_accounts
 from remembrancer.db.database import Database
 from remembrancer.db.units import SystemUnit
 from remembrancer.errors import ConflictError, InvalidInputError, NotFoundError
-from remembrancer.events.log import read_head
+from remembrancer.events import log
+from remembrancer.events.log import Head
 from remembrancer.ids import new_id
 from remembrancer.jobs.tables import due
 from remembrancer.scope import Actor, Scope, mint
@@ -83,6 +84,7 @@ class Accounts:
         """A new person; the first one is the administrator. `ConflictError` when taken."""
         cleaned = _clean_email(email)
         clock.zone(zone)
+        scope = mint(new_id())
 
         def work(unit: SystemUnit) -> Account:
             if unit.first(_BY_EMAIL, wanted=cleaned) is not None:
@@ -90,7 +92,7 @@ class Accounts:
             first = unit.scalar(_COUNT) == 0
             unit.insert(
                 _ADD,
-                user_id=new_id(),
+                user_id=scope.user_id,
                 email=cleaned,
                 role="admin" if admin or first else "member",
                 password_hash=password_hash,
@@ -102,10 +104,18 @@ class Accounts:
             assert row is not None
             return _account(row)
 
+        self._refuse_taken(cleaned)
+        self._db.backend.create(scope)
+        self._db.write_now(scope, log.begin)
         try:
             return self._db.system_now("add an account", work, write=True)
-        except IntegrityError:  # another process was faster
+        except (IntegrityError, ConflictError):  # another process was faster
+            self._db.backend.erase(scope)
             raise _taken(cleaned) from None
+
+    def _refuse_taken(self, email: str) -> None:
+        if self._db.system_now("find an account", lambda unit: unit.first(_BY_EMAIL, wanted=email)):
+            raise _taken(email)
 
     def find(self, email: str) -> Account:
         """The person with that address; `NotFoundError` when there is none."""
@@ -150,7 +160,7 @@ class Accounts:
         """
         account = self.find(email)
         scope = self.scope(account)
-        head = self._db.read_now(scope, read_head)
+        head = self._head(scope)
 
         def note(unit: SystemUnit) -> None:
             if head.event_seq == 0 and unit.first(_LINE, wanted=account.user_id) is not None:
@@ -169,11 +179,17 @@ class Accounts:
             unit.run(_DROP_DUE, wanted=account.user_id)
             unit.run(_REMOVE, wanted=account.user_id)
 
-        with self._db.leaving(scope):
-            self._db.system_now("note that an account is removed", note, write=True)
-            self._db.backend.erase(scope)
-            self._db.system_now("remove an account", finish, write=True)
+        self._db.system_now("note that an account is removed", note, write=True)
+        self._db.backend.erase(scope)
+        self._db.system_now("remove an account", finish, write=True)
         return next(each for each in self.removed() if each.user_id == account.user_id)
+
+    def _head(self, scope: Scope) -> Head:
+        """Where the person's log ends; zeros when an earlier attempt took it already."""
+        try:
+            return self._db.read_now(scope, log.read_head)
+        except NotFoundError:
+            return Head(0, log.GENESIS, 0, 0)
 
     def removed(self) -> list[Removal]:
         """What stays of accounts whose removal is complete."""

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
+from remembrancer.errors import NotFoundError
 from remembrancer.scope import Scope
 
 
@@ -28,6 +29,10 @@ class Backend(Protocol):
 
     kind: str
     """`sqlite` or `postgresql`."""
+
+    def create(self, scope: Scope) -> None:
+        """Make room for a person. Nothing else does: a unit of somebody unknown finds nothing."""
+        ...
 
     def scoped(self, scope: Scope, *, write: bool) -> AbstractContextManager[Connection]:
         """A connection that reaches this person's rows only, inside one transaction."""
@@ -67,6 +72,13 @@ class Backend(Protocol):
     def close(self) -> None:
         """Close every connection."""
         ...
+
+
+def nobody() -> NotFoundError:
+    """The error for a scope whose person was removed, or never made."""
+    return NotFoundError(
+        "This person was removed.", field="user", hint="Ask for the account again."
+    )
 
 
 def person_file(user_id: UUID) -> str:

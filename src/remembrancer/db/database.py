@@ -7,18 +7,15 @@ transaction; `db.write_now` is the same on the calling thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
-from uuid import UUID
 
 from remembrancer import clock
 from remembrancer.clock import Instant
 from remembrancer.db.backend import Backend
 from remembrancer.db.units import SystemUnit, Unit
-from remembrancer.errors import NotFoundError
 from remembrancer.scope import Scope
 
 T = TypeVar("T")
@@ -45,35 +42,15 @@ class Database:
     def __init__(self, backend: Backend, *, now: Callable[[], Instant] = clock.now) -> None:
         self.backend = backend
         self._now = now
-        self._gone: set[UUID] = set()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="database")
-
-    @contextmanager
-    def leaving(self, scope: Scope) -> Iterator[None]:
-        """While a person is removed, and ever after: no unit of theirs opens in this process, so
-        that a handle somebody still holds brings nothing back. A failure inside undoes it."""
-        self._gone.add(scope.user_id)
-        try:
-            yield
-        except BaseException:
-            self._gone.discard(scope.user_id)
-            raise
-
-    def _refuse_gone(self, scope: Scope) -> None:
-        if scope.user_id in self._gone:
-            raise NotFoundError(
-                "This person was removed.", field="user", hint="Ask for the account again."
-            )
 
     def read_now(self, scope: Scope, work: Callable[[Unit], T]) -> T:
         """Run `work` in a read unit of this person's."""
-        self._refuse_gone(scope)
         with self.backend.scoped(scope, write=False) as connection:
             return work(Unit(connection, scope, self._now(), writable=False))
 
     def write_now(self, scope: Scope, work: Callable[[Unit], T]) -> T:
         """Run `work` in a write unit of this person's; commit, or roll back and raise."""
-        self._refuse_gone(scope)
         with self.backend.scoped(scope, write=True) as connection:
             return work(Unit(connection, scope, self._now(), writable=True))
 

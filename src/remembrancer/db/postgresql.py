@@ -191,6 +191,9 @@ class PostgresqlBackend:
                 )
         return self._enter(role, said, write=write, again=False)
 
+    def create(self, scope: Scope) -> None:
+        """Nothing: rows need no room of their own."""
+
     @contextmanager
     def scoped(self, scope: Scope, *, write: bool) -> Iterator[Connection]:
         self._check_once()

@@ -18,7 +18,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from remembrancer.db.backend import StoreReport, person_file
+from remembrancer.db.backend import StoreReport, nobody, person_file
 from remembrancer.db.failures import filing, storing
 from remembrancer.db.schema import HEADS
 from remembrancer.db.sqlite_connections import Connections, Inode, Target, inode_of, open_plain
@@ -87,9 +87,15 @@ class SqliteBackend:
                     transaction.rollback()
                 raise
 
+    def create(self, scope: Scope) -> None:
+        """Make a person's file."""
+        self._prepare(self.person(scope), "personal", scope)
+
     @contextmanager
     def scoped(self, scope: Scope, *, write: bool) -> Iterator[Connection]:
         place = self.person(scope)
+        if inode_of(place) is None:
+            raise nobody()
         self._prepare(place, "personal", scope)
         with self._transaction(Target(place, write, scope.user_id)) as connection:
             yield connection

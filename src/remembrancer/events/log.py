@@ -15,9 +15,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import Row, bindparam, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from remembrancer.clock import Instant
+from remembrancer.db.backend import nobody
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
 from remembrancer.events.kinds import Kind, Payload, read_payload
@@ -112,16 +112,9 @@ def chain(previous: bytes, user_id: UUID, columns: dict[str, Any]) -> bytes:
     return hashlib.sha256(previous + line.encode("utf-8", "surrogatepass")).digest()
 
 
-def _begin(unit: Unit) -> Row[Any]:
-    """The head row of a person who had written nothing, locked; another write may just make it."""
-    try:
-        with unit.connection.begin_nested():
-            unit.insert(_NEW_HEAD, event_seq=0, event_hash=GENESIS, index_seq=0, last_recorded_at=0)
-    except IntegrityError:
-        pass
-    row = unit.first(_LOCK)
-    assert row is not None
-    return row
+def begin(unit: Unit) -> None:
+    """Give a new person their head row. A write of somebody without one is refused."""
+    unit.insert(_NEW_HEAD, event_seq=0, event_hash=GENESIS, index_seq=0, last_recorded_at=0)
 
 
 class Journal:
@@ -130,7 +123,9 @@ class Journal:
     __slots__ = ("_changed", "_hash", "_index_seq", "_recorded_at", "_seq", "unit")
 
     def __init__(self, unit: Unit) -> None:
-        row = unit.first(_LOCK) or _begin(unit)
+        row = unit.first(_LOCK)
+        if row is None:
+            raise nobody()
         self.unit = unit
         self._seq: int = row.event_seq
         self._hash: bytes = row.event_hash
@@ -210,7 +205,7 @@ def journal(unit: Unit) -> Iterator[Journal]:
 
 
 def read_head(unit: Unit) -> Head:
-    """The head row; zeros for a person who has written nothing."""
+    """The head row; zeros for a person who is gone."""
     row = unit.first(_READ_HEAD)
     if row is None:
         return Head(0, GENESIS, 0, 0)

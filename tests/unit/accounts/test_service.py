@@ -14,7 +14,7 @@ from remembrancer.db.database import Database, open_backend
 from remembrancer.db.tables import OWNER
 from remembrancer.errors import ConflictError, InvalidInputError, NotFoundError
 from remembrancer.events.kinds import Kind, Payload
-from remembrancer.events.log import GENESIS, journal, read_head
+from remembrancer.events.log import GENESIS, Journal, journal, read_head
 from remembrancer.ids import new_id
 from remembrancer.memory.tables import paths
 from remembrancer.scope import NONE, Actor, ActorKind
@@ -131,8 +131,8 @@ def test_what_stays_of_a_removed_person_is_one_line(db: Database, people: Accoun
     assert removal in people.removed()
     with pytest.raises(NotFoundError):
         people.find(ada.email)
-    with pytest.raises(NotFoundError):
-        db.read_now(people.scope(ada), read_head)
+    with pytest.raises(NotFoundError, match="removed"):
+        db.write_now(people.scope(ada), Journal)
     assert people.find(ben.email) == ben
     assert len(db.read_now(people.scope(ben), lambda unit: unit.all(ALL))) == 1
     again = people.add(ada.email)

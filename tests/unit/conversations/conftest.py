@@ -12,9 +12,9 @@ from remembrancer.conversations.planning import plan
 from remembrancer.db.database import Database, open_backend
 from remembrancer.events.kinds import Kind, Payload
 from remembrancer.events.log import journal
-from remembrancer.ids import new_id
 from remembrancer.index.repository import VectorRow, put_vectors
-from remembrancer.scope import Actor, ActorKind, mint
+from remembrancer.scope import Actor, ActorKind
+from tests.support.people import newcomer
 
 ME = Actor(ActorKind.PERSON, "ines")
 
@@ -33,7 +33,7 @@ class Person:
 
     def __init__(self, database):
         self.database = database
-        self.scope = mint(new_id())
+        self.scope = newcomer(database)
 
     def read(self, work):
         return self.database.read_now(self.scope, work)

@@ -27,10 +27,20 @@ def db(place: Place) -> Iterator[Database]:
     opened.close()
 
 
+def _made(request: pytest.FixtureRequest) -> Scope:
+    """A person with room in the store that the test uses; no head row."""
+    scope = mint(new_id())
+    if "db" in request.fixturenames:
+        request.getfixturevalue("db").backend.create(scope)
+    if "sqlite" in request.fixturenames:
+        request.getfixturevalue("sqlite").create(scope)
+    return scope
+
+
 @pytest.fixture
-def scope() -> Scope:
+def scope(request: pytest.FixtureRequest) -> Scope:
     """Somebody's scope."""
-    return mint(new_id())
+    return _made(request)
 
 
 @pytest.fixture
@@ -42,9 +52,9 @@ def sqlite(tmp_path: Path) -> Iterator[SqliteBackend]:
 
 
 @pytest.fixture
-def somebody() -> Callable[[], Scope]:
+def somebody(request: pytest.FixtureRequest) -> Callable[[], Scope]:
     """Makes scopes."""
-    return lambda: mint(new_id())
+    return lambda: _made(request)
 
 
 _REVISION = """

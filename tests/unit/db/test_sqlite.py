@@ -23,6 +23,7 @@ from remembrancer.db.sqlite import SqliteBackend
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
 from remembrancer.errors import (
+    NotFoundError,
     SchemaError,
     StoreLockedError,
     StoreUnavailableError,
@@ -42,7 +43,9 @@ def files(sqlite: SqliteBackend) -> Database:
     return Database(sqlite)
 
 
-def add(db: Database, scope: Scope, text: str) -> None:
+def add(db: Database, scope: Scope, text: str, *, new: bool = False) -> None:
+    if new:
+        db.backend.create(scope)
     db.write_now(scope, lambda unit: unit.insert(insert(paths), id=new_id(), text=text))
 
 
@@ -87,7 +90,7 @@ def test_many_processes_and_threads_make_a_file_once(sqlite: SqliteBackend, scop
 
 def test_a_folder_may_have_any_name(tmp_path: Path, scope: Scope) -> None:
     db = Database(SqliteBackend(tmp_path / "a b#c?d=e%20&f'g\"é"))
-    add(db, scope, "a")
+    add(db, scope, "a", new=True)
     assert texts(db, scope) == ["a"]
     db.backend.scrub(scope)
     db.close()
@@ -122,7 +125,11 @@ def test_a_file_erased_by_another_process_is_not_written_to(
     add(files, scope, "before")
     other = again(sqlite)
     other.backend.erase(scope)
-    add(files, scope, "after")
+    for run in (files.read_now, files.write_now):
+        with pytest.raises(NotFoundError, match="removed"):
+            run(scope, lambda unit: unit.all(ALL))
+    assert not sqlite.person(scope).exists()
+    add(files, scope, "after", new=True)
     assert texts(other, scope) == texts(files, scope) == ["after"]
     other.close()
 
@@ -234,15 +241,15 @@ def test_a_read_only_folder_is_said(
     shared: Path, scope: Scope, somebody: Callable[[], Scope]
 ) -> None:
     db = Database(SqliteBackend(shared / "data"))
-    add(db, scope, "a")
+    add(db, scope, "a", new=True)
     db.close()
     with unprivileged(shared):
         for place in (shared / "data", shared / "data" / "new"):
             again_ = Database(SqliteBackend(place))
             with pytest.raises(StoreUnavailableError):
-                add(again_, somebody(), "b")
+                add(again_, somebody(), "b", new=True)
             with pytest.raises(StoreUnavailableError):
-                add(again_, scope, "b")
+                add(again_, scope, "b", new=True)
             again_.close()
         assert Database(SqliteBackend(shared / "data" / "new")).backend.report().problems
     db = Database(SqliteBackend(shared / "data"))
@@ -255,7 +262,7 @@ def test_a_file_in_the_folder_s_place_is_said(tmp_path: Path, scope: Scope) -> N
     (tmp_path / "data").write_text("something else")
     db = Database(SqliteBackend(tmp_path / "data"))
     with pytest.raises(StoreUnavailableError, match="can't be used"):
-        add(db, scope, "a")
+        add(db, scope, "a", new=True)
     with pytest.raises(StoreUnavailableError):
         db.backend.migrate()
     assert db.backend.report().problems
@@ -266,7 +273,8 @@ def test_an_empty_file_is_made_and_a_foreign_one_refused(
     files: Database, sqlite: SqliteBackend, somebody: Callable[[], Scope]
 ) -> None:
     ada, ben = somebody(), somebody()
-    sqlite.person(ada).parent.mkdir(parents=True)
+    for each in (ada, ben):
+        sqlite.person(each).unlink()
     sqlite.person(ada).touch()
     plainly(sqlite.person(ben), "CREATE TABLE recipes (words)")
     add(files, ada, "a")

@@ -15,7 +15,7 @@ from remembrancer.accounts.tables import settings
 from remembrancer.db.database import Database
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import SystemUnit, Unit
-from remembrancer.errors import StoreError
+from remembrancer.errors import NotFoundError, StoreError
 from remembrancer.ids import new_id
 from remembrancer.memory.tables import paths
 from remembrancer.scope import Scope
@@ -157,7 +157,11 @@ def test_erasing_takes_everything_and_nobody_else_s(
     for each in (scope, other):
         db.write_now(each, add("a"))
     db.backend.erase(scope)
-    assert db.read_now(scope, texts) == []
+    if place.kind == "sqlite":
+        with pytest.raises(NotFoundError, match="removed"):
+            db.read_now(scope, texts)
+    else:
+        assert db.read_now(scope, texts) == []
     assert db.read_now(other, texts) == ["a"]
     db.backend.scrub(other)
     size = db.backend.size(other)

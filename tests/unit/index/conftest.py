@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from remembrancer.db.database import Database, open_backend
-from remembrancer.ids import new_id
 from remembrancer.index.indexes import PersonalIndexes
-from remembrancer.scope import mint
+from tests.support.people import newcomer
 from tests.support.sources import SOURCES
 
 
@@ -27,7 +26,7 @@ def database(request, tmp_path):
 @pytest.fixture
 def person(database):
     """`write(fn, *arguments)` and `view(space)` as one person."""
-    scope = mint(new_id())
+    scope = newcomer(database)
     indexes = PersonalIndexes(SOURCES, budget_bytes=1 << 30)
 
     def write(work, *arguments, **named):

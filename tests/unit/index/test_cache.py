@@ -19,9 +19,9 @@ from remembrancer.index.changes import Changes, TextRow
 from remembrancer.index.indexes import PersonalIndexes, Source
 from remembrancer.index.repository import VectorRow
 from remembrancer.memory.tables import texts, versions
-from remembrancer.scope import mint
 from remembrancer.text.analyse import pack_terms
 from tests.support import sources
+from tests.support.people import newcomer
 from tests.support.sources import MEMORY, SOURCES
 from tests.unit.index.asking import lexical, remember, terms
 
@@ -84,7 +84,7 @@ def test_what_nobody_asks_for_leaves_after_a_minute(person, database):
     clock = [0.0]
     indexes = PersonalIndexes(SOURCES, budget_bytes=1 << 30, monotonic=lambda: clock[0])
     person.view(of=indexes)
-    other = mint(new_id())
+    other = newcomer(database)
     clock[0] = 59.0
     database.read_now(other, lambda unit: indexes.view(unit, 1))
     assert indexes.stats().entries == 2
@@ -94,7 +94,7 @@ def test_what_nobody_asks_for_leaves_after_a_minute(person, database):
 
 
 def test_the_least_recently_used_leave_when_the_budget_is_spent(person, database):
-    scopes = [mint(new_id()) for _ in range(3)]
+    scopes = [newcomer(database) for _ in range(3)]
     for scope in scopes:
         rows = [TextRow(new_id(), terms(f"tea {number}")) for number in range(200)]
         database.write_now(scope, lambda unit, rows=rows: sources.add_texts(unit, rows))

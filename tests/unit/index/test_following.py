@@ -13,8 +13,8 @@ from remembrancer.index import repository
 from remembrancer.index.changes import Changes, TextRow
 from remembrancer.index.indexes import PersonalIndexes, Source
 from remembrancer.memory.tables import texts, versions
-from remembrancer.scope import mint
 from tests.support import sources
+from tests.support.people import newcomer
 from tests.support.sources import CONVERSATIONS, SOURCES
 from tests.unit.index.asking import dense, embed, ids, lexical, remember, say, terms, vector
 
@@ -255,7 +255,7 @@ def test_S5_another_persons_documents_change_nothing(person, database):
     for text in ("green tea", "black tea", "the sea"):
         remember(person, text, seed=1)
     before = person.view()
-    other = mint(new_id())
+    other = newcomer(database)
     many = [TextRow(new_id(), terms(f"green tea {number}")) for number in range(2000)]
     database.write_now(other, lambda unit: sources.add_texts(unit, many))
     theirs = database.read_now(other, lambda unit: person.indexes.view(unit, 1))

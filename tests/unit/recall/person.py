@@ -35,11 +35,12 @@ from remembrancer.memory import source as memory_source
 from remembrancer.memory.tables import evidence, memories, paths, texts, versions
 from remembrancer.recall.models import Recall, Request
 from remembrancer.recall.service import RecallService, Serving
-from remembrancer.scope import Actor, ActorKind, Scope, mint
+from remembrancer.scope import Actor, ActorKind, Scope
 from remembrancer.text.analyse import pack_terms, term_counts
 from remembrancer.text.digest import commitment
 from remembrancer.text.normalise import fingerprint
 from remembrancer.text.spans import blank
+from tests.support.people import newcomer
 
 ANNA = Actor(ActorKind.PERSON, "anna@example.org")
 NOON = clock.parse("2024-05-08T12:00:00Z")
@@ -69,7 +70,7 @@ class Person:
         )
         self.serving: Serving | None = Serving(self.worker, self.space_id, self.embedder.spec)
         self.recalling = RecallService(self.db, self.indexes, self._serves)
-        self.scope: Scope = mint(new_id())
+        self.scope: Scope = newcomer(self.db)
 
     async def _serves(self) -> Serving | None:
         return self.serving

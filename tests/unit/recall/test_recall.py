@@ -13,7 +13,8 @@ from remembrancer.clock import MAX, MIN
 from remembrancer.errors import InvalidInputError
 from remembrancer.ids import new_id
 from remembrancer.recall.models import Request, Why
-from remembrancer.scope import ALL, mint
+from remembrancer.scope import ALL
+from tests.support.people import newcomer
 from tests.unit.recall.person import NOON, Person
 
 
@@ -138,7 +139,7 @@ def test_S1_another_person_gets_nothing(person):
     person.add("hazelnuts are bad for me")
     assert contents(person.recall("hazelnuts")) == ["hazelnuts are bad for me"]
     request = Request("hazelnuts")
-    other = asyncio.run(person.recalling.recall(mint(new_id()), request))
+    other = asyncio.run(person.recalling.recall(newcomer(person.db), request))
     assert other.entries == other.profile == other.omitted == ()
 
 

@@ -7,8 +7,8 @@ import pytest
 from remembrancer.db.database import Database, open_backend
 from remembrancer.events.kinds import Kind, Payload
 from remembrancer.events.log import journal
-from remembrancer.ids import new_id
-from remembrancer.scope import Actor, ActorKind, mint
+from remembrancer.scope import Actor, ActorKind
+from tests.support.people import newcomer
 
 ME = Actor(ActorKind.PERSON, "ines")
 
@@ -27,7 +27,7 @@ class Person:
 
     def __init__(self, database):
         self.database = database
-        self.scope = mint(new_id())
+        self.scope = newcomer(database)
 
     def read(self, work):
         return self.database.read_now(self.scope, work)
