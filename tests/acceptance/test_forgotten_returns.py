@@ -17,6 +17,7 @@ from tests.acceptance.forgetting import (
     mine,
     run,
     tell_as_client,
+    word,
 )
 
 VALUES = {
@@ -317,3 +318,20 @@ def test_X4_tombstones_outlive_reindexing_and_clearing_everything(
     assert all(each.text is None for each in ada.tombstones())
     assert agent.add("Ada collects stamps.").status == "candidate"
     run(store, engine_of(store).memory.sweep(ada._memory._scope))
+
+
+def test_X1_the_sentence_it_rested_on_stays_withheld_when_told_elsewhere(
+    store: SyncRemembrancer, ada: SyncPersonalMemory
+) -> None:
+    secret, other = word(), word()
+    rested = f"We signed the lease in {secret} on Tuesday."
+    told = mine(rested, f"The stove in {other} is broken.")
+    ada.tell(told)
+    made = add_quoted(ada, f"Ada moved to {secret} street.", rested)
+    ada.forget(made.id)
+    for chat in ada.chats():
+        ada.delete_chat(chat.id)
+    ada.tell(mine(rested, f"The stove in {other} is broken.", source="another"))
+    blocks = [ada.recall(each).recalled_block for each in (secret, other)]
+    assert secret not in "".join(blocks)
+    assert other in blocks[1], "its sibling is there"

@@ -38,11 +38,12 @@ NEW = "Ada plays the viola in a quartet."
 
 @dataclass(frozen=True)
 class World:
-    """What there is to write about: one memory, one proposal, one chat, one event."""
+    """What there is to write about: a memory, a proposal, a chat with its message, an event."""
 
     memory: UUID
     proposal: UUID
     chat: UUID
+    message: UUID
     event: int
 
 
@@ -56,7 +57,7 @@ def world(ada: SyncPersonalMemory) -> World:
     chat = ada.tell(told("Ada drinks tea, every morning."))
     made = ada.add("Ada drinks tea.")
     guess = ada.as_agent("scout").add("Ada may like chess.")
-    return World(made.id, guess.proposal, chat.chat_id, made.event)
+    return World(made.id, guess.proposal, chat.chat_id, chat.messages[0], made.event)
 
 
 Call = Callable[[SyncPersonalMemory, World, str], object]
@@ -77,6 +78,8 @@ METHODS: Mapping[str, Call] = {
     "apply": lambda it, _, value: it.apply([Add(value)])[0],
     "clear_all": lambda it, _, __: it.clear_all(),
     "tell": lambda it, _, value: it.tell(told(value)),
+    "import_conversations": lambda it, _, value: it.import_conversations([told(value)]),
+    "delete_message": lambda it, w, _: it.delete_message(w.message),
     "delete_chat": lambda it, w, _: it.delete_chat(w.chat),
     "delete_import": lambda it, _, __: it.delete_import(uuid4()),
     "approve": lambda it, w, _: it.approve(w.proposal),
@@ -104,6 +107,7 @@ ONLY_A_PERSON = (
     "pin",
     "undo",
     "clear_all",
+    "delete_message",
     "delete_chat",
     "delete_import",
     "approve",

@@ -76,9 +76,7 @@ def import_file(
         _answer(session, Imported(None, (), new, known, 0), dry_run=True)
         return
     with session.out.progress("Reading", new) as advance:
-        work = service.import_all(
-            scope, session.actor, told, progress=advance, embed=not no_vectors
-        )
+        work = session.memory.import_conversations(told, progress=advance, embed=not no_vectors)
         done = session.run(work)
     _answer(session, done, dry_run=False)
 

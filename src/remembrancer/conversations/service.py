@@ -246,6 +246,7 @@ class ConversationService:
     ) -> Imported:
         """Import conversations as evidence. One event stands for the import; importing the same
         again stores nothing."""
+        await self._check_machine(scope, actor)
         plans = [planning.plan(each, AuthoredBy.IMPORTER) for each in conversations]
         new = await self.count_new(scope, conversations)
         import_id = None

@@ -6,13 +6,14 @@ datetimes; a date is local midnight of the person's zone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from remembrancer import clock
 from remembrancer.clock import MAX, MIN
 from remembrancer.conversations.models import AuthoredBy, Conversation
-from remembrancer.conversations.service import Stored
+from remembrancer.conversations.service import Imported, Stored
 from remembrancer.ids import parse_id
 from remembrancer.library.inputs import Id, When, as_meaning, as_quote, as_rule, as_type
 from remembrancer.library.reading import ReadableMemory
@@ -265,8 +266,17 @@ class PersonalMemory(ReadableMemory):
         atomic: bool = False,
         idempotency_key: str | None = None,
     ) -> Sequence[Outcome]:
-        """A batch: one outcome an operation. Failing ones are outcomes, unless `atomic`."""
-        request = Request(operations, self.actor, atomic, idempotency_key)
+        """A batch: one outcome an operation. Failing ones are outcomes, unless `atomic`.
+
+        An `Add` that names no space goes to the one this face looks at.
+        """
+        placed = [
+            replace(each, space=self._space)
+            if isinstance(each, Add) and each.space is None
+            else each
+            for each in operations
+        ]
+        request = Request(placed, self.actor, atomic, idempotency_key)
         return await self._engine.memory.apply(self._scope, request)
 
     async def clear_all(self, *, tombstones: bool = True) -> int:
@@ -278,6 +288,28 @@ class PersonalMemory(ReadableMemory):
         authored = AuthoredBy.PERSON if self.actor.is_person else AuthoredBy.CLIENT
         return await self._engine.conversations.store(
             self._scope, self.actor, conversation, authored
+        )
+
+    async def import_conversations(
+        self,
+        conversations: Sequence[Conversation],
+        *,
+        progress: Callable[[int], None] | None = None,
+        embed: bool = True,
+    ) -> Imported:
+        """Import what others recorded, as evidence; again, and nothing is stored twice.
+
+        `progress` is called with how many messages were stored. Without `embed` their vectors are
+        left to `reindex`.
+        """
+        return await self._engine.conversations.import_all(
+            self._scope, self.actor, conversations, progress=progress, embed=embed
+        )
+
+    async def delete_message(self, message_id: Id, *, choice: Choice = Choice.KEEP) -> Deleted:
+        """Remove one message; what rested on it is kept or removed, with a report."""
+        return await self._engine.memory.delete_message(
+            self._scope, self.actor, parse_id(message_id), choice
         )
 
     async def delete_chat(self, chat_id: Id, *, choice: Choice = Choice.KEEP) -> Deleted:

@@ -96,6 +96,8 @@ class SyncPersonalMemory:
     recall = _person(PersonalMemory.recall)
     tell = _person(PersonalMemory.tell)
     chats = _person(PersonalMemory.chats)
+    import_conversations = _person(PersonalMemory.import_conversations)
+    delete_message = _person(PersonalMemory.delete_message)
     delete_chat = _person(PersonalMemory.delete_chat)
     delete_import = _person(PersonalMemory.delete_import)
     proposals = _person(PersonalMemory.proposals)

@@ -20,7 +20,7 @@ from remembrancer.memory import erasure, proposing, repository, rules
 from remembrancer.memory.models import Forget, Op, Outcome, Status
 from remembrancer.memory.repository import Identity, Standing
 from remembrancer.memory.writing import Draft, NewTombstone, Writing
-from remembrancer.text.normalise import tombstone_tokens
+from remembrancer.text.normalise import fingerprint, is_run_length, tombstone_tokens
 from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Kind as Grave
 
@@ -70,8 +70,9 @@ def _forget_one(
     draft.notes["versions"] = len(versions)
     draft.notes["redacted"] = int(request.redact)
     if request.tombstone:
+        said = [*values.values(), *_quoted_apart(writing, found.id, values)]
         draft.tombstones += [
-            NewTombstone(Grave.FORGOTTEN, value, searches=searches) for value in values.values()
+            NewTombstone(Grave.FORGOTTEN, each, searches=searches) for each in said
         ]
     landed = writing.land(Kind.MEMORY_FORGOTTEN, draft)
     if request.redact:
@@ -118,6 +119,17 @@ def _clear_texts(writing: Writing, versions: list[Standing]) -> None:
 def _quotes(writing: Writing, memory_id: UUID) -> list[str]:
     """The sentences a memory rests on; what others quote of them goes too."""
     return [each.quote for each in repository.evidence_of(writing.unit, memory_id) if each.quote]
+
+
+def _quoted_apart(writing: Writing, memory_id: UUID, values: dict[bytes, str]) -> list[str]:
+    """Quotes that say more, or other words, than the values: with tombstones of their own, the
+    sentences stay withheld when their chat comes back from elsewhere."""
+    quotes = {fingerprint(each): each for each in _quotes(writing, memory_id)}
+    return [
+        quote
+        for value, quote in quotes.items()
+        if value not in values and is_run_length(tombstone_tokens(quote))
+    ]
 
 
 @dataclass(slots=True)

@@ -23,7 +23,8 @@ from remembrancer.errors import IdempotencyError, InvalidInputError, NotFoundErr
 PUBLIC = {
     "PersonalMemory": (
         "account actor add apply approve archive as_agent chats clear_all confirm correct decline "
-        "delete_chat delete_import dispute events forget get history in_space list move pin "
+        "delete_chat delete_import delete_message dispute events forget get history "
+        "import_conversations in_space list move pin "
         "proposals recall reindex reject retract set_machine_writes tell tombstones undo verify"
     ),
     "Remembrancer": "add as_agent close engine memory_of migrate person remove_person search",
