@@ -166,6 +166,8 @@ class PostgresqlBackend:
 
     def _enter(self, role: str, said: str, *, write: bool, again: bool = True) -> Connection:
         connection = self._engine.connect()
+        if not write:
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
         try:
             key: bytes | None = connection.info.get("key")
             if key is not None:

@@ -148,6 +148,7 @@ class Remembrancer:
             total_budget=SEARCH_BUDGET,
             floor=False,
             messages=False,
+            profile_apart=False,
         )
         found = await memory.recall(query, question=wide)
         results: list[Mapping[str, object]] = []

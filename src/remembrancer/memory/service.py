@@ -18,12 +18,9 @@ import structlog
 from remembrancer.clock import Instant
 from remembrancer.db.database import Database
 from remembrancer.db.units import Unit
-from remembrancer.embeddings.base import Kind as TextKind
-from remembrancer.embeddings.vectors import rows_to_half
-from remembrancer.embeddings.worker import EmbeddingWorker, Priority
+from remembrancer.embeddings.worker import EmbeddingWorker
 from remembrancer.errors import (
     ConflictError,
-    EmbedderError,
     InvalidInputError,
     NotFoundError,
     RefusedError,
@@ -39,7 +36,6 @@ from remembrancer.memory import (
     correcting,
     deciding,
     forgetting,
-    nearness,
     orphaning,
     proposing,
     reading,
@@ -48,6 +44,7 @@ from remembrancer.memory import (
     undoing,
     verifying,
 )
+from remembrancer.memory.embedding import NewWords
 from remembrancer.memory.models import (
     Add,
     Correct,
@@ -77,8 +74,8 @@ from remembrancer.tombstones.models import Tombstone
 T = TypeVar("T")
 _log: Final = structlog.get_logger(__name__)
 BATCH_LIMIT: Final = 1000
-NEAR_LIMIT: Final = 8
-"""Batches with more new texts than this aren't searched for near-duplicates."""
+PATIENCE: Final = 30.0
+"""Seconds a write outside a server waits for the embedder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ class Request:
     atomic: bool = False
     idempotency_key: str | None = None
     cause: str | None = None
-    wait: float = 30.0
+    wait: float = PATIENCE
 
 
 def perform(writing: Writing, operation: Operation) -> Outcome:
@@ -138,6 +135,7 @@ class MemoryService:
         self._indexes = indexes
         self._worker = worker
         self._embedding_space = embedding_space
+        self._embedding = NewWords(db, worker, embedding_space, indexes)
 
     async def apply(self, scope: Scope, request: Request) -> Sequence[Outcome]:
         """Carry out a batch; one outcome an operation, in order.
@@ -152,8 +150,7 @@ class MemoryService:
                 value=len(request.operations),
                 limit=BATCH_LIMIT,
             )
-        vectors = await self.embed(_texts(request.operations), request.wait)
-        vectors = await self._look_around(scope, request, vectors)
+        vectors = await self._embedding.of(scope, _texts(request.operations), request.wait)
         outcomes = await self.db.write(scope, lambda unit: self._run(unit, request, vectors))
         if any(each.status is Status.FORGOTTEN for each in outcomes):
             await self.sweep(scope)
@@ -202,34 +199,6 @@ class MemoryService:
         except (InvalidInputError, NotFoundError, ConflictError, RefusedError) as error:
             return Outcome(Status.ERROR, code=error.code, detail=str(error))
 
-    async def embed(self, texts: Sequence[str], wait: float) -> Vectors:
-        """Vectors for new texts, as far as the embedder answers in time; the rest is pending."""
-        if self._worker is None or not texts:
-            return Vectors()
-        try:
-            made = await self._worker.embed(
-                texts, TextKind.PASSAGE, priority=Priority.WRITE, timeout=wait
-            )
-            space = self._embedding_space()
-        except EmbedderError as error:
-            _log.warning("embedder.failed", code=error.code, pending=len(texts))
-            return Vectors()
-        if space is None:
-            return Vectors()
-        return Vectors(space, dict(zip(texts, rows_to_half(made), strict=True)))
-
-    async def _look_around(self, scope: Scope, request: Request, vectors: Vectors) -> Vectors:
-        """What the person's index holds near the few new texts of an interactive write."""
-        indexes, worker = self._indexes, self._worker
-        if indexes is None or worker is None or not 0 < len(vectors.by_content) <= NEAR_LIMIT:
-            return vectors
-        if not any(isinstance(each, Add | Correct) for each in request.operations):
-            return vectors
-        calibrated = nearness.is_calibrated(worker.embedder.spec)
-        return await self.db.read(
-            scope, lambda unit: nearness.around(unit, indexes, vectors, calibrated=calibrated)
-        )
-
     async def write(
         self,
         scope: Scope,
@@ -264,7 +233,9 @@ class MemoryService:
         """Carry out a proposal. Only a person may."""
         await self._only_a_person(scope, actor, "decides about a proposal")
         found = await self.db.read(scope, lambda unit: proposing.get(unit, proposal))
-        vectors = await self.embed([found.content] if found.content else [], 30.0)
+        vectors = await self._embedding.of(
+            scope, [found.content] if found.content else [], PATIENCE
+        )
         outcome = await self.write(
             scope,
             actor,

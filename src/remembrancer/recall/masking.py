@@ -67,6 +67,7 @@ class Asked:
     already_given: frozenset[UUID] = frozenset()
     exclude_messages: frozenset[UUID] = frozenset()
     branch: Branch | None = None
+    profile_apart: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +111,8 @@ def mask(view: View, asked: Asked) -> Masks:
 
 def _version_codes(table: VersionTable, view: View, asked: Asked) -> Codes:
     """The first that applies: time of record, space, trust, valid time, given, type."""
-    codes = np.where(table.type == 1, np.uint8(PROFILE), np.uint8(GIVEN))
+    apart = PROFILE if asked.profile_apart else GIVEN
+    codes = np.where(table.type == 1, np.uint8(apart), np.uint8(GIVEN))
     if asked.already_given:
         codes[_listed(table.ids, asked.already_given)] = _CODE[Reason.ALREADY_GIVEN]
     codes[table.valid_from > asked.valid_at] = _CODE[Reason.NOT_YET_VALID]

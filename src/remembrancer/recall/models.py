@@ -93,6 +93,8 @@ class Request:
     """False for a search: whatever ranks highest, relevant or not."""
     messages: bool = True
     """False: memories only."""
+    profile_apart: bool = True
+    """False for a search: the profile's memories are ranked with the others."""
     exclude_messages: frozenset[UUID] = frozenset()
     already_given: frozenset[UUID] = frozenset()
     """Ids of versions and messages that earlier blocks of the chat hold."""

@@ -65,7 +65,7 @@ _ANSWERING: Final = (
         _m.forgotten_seq.is_(None),
     )
 )
-_WINNERS: Final = _ANSWERING.where(_v.type == Type.CONTEXT.value, _v.id.in_(_IDS))
+_WINNERS: Final = _ANSWERING.where(_v.id.in_(_IDS))
 _PROFILE: Final = _ANSWERING.where(_v.type == literal_column(f"'{Type.USER.value}'"))
 """The type is a literal, as in the index that finds them."""
 _EVIDENCE: Final = select(_e.memory_id, _e.message_id).where(

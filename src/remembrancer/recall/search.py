@@ -175,6 +175,7 @@ def asked_of(unit: Unit, question: Question) -> Asked:
         already_given=request.already_given,
         exclude_messages=request.exclude_messages,
         branch=request.branch,
+        profile_apart=request.profile_apart,
     )
 
 

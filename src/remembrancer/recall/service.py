@@ -155,7 +155,8 @@ class RecallService:
         limits = Limits(
             request.k, request.total_budget, request.profile_budget, not request.use_all
         )
-        profile = fit_profile(repository.profile(unit, asked), limits)
+        standing = repository.profile(unit, asked) if request.profile_apart else []
+        profile = fit_profile(standing, limits)
         if question.query.is_empty and not request.use_all:
             return answer(question, profile)
         try:

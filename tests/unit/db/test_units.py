@@ -176,3 +176,15 @@ def test_a_store_says_how_it_is(db: Database, place: Place) -> None:
     assert Path(report.place) == place.data or place.kind == "postgresql"
     assert db.backend.migrate()
     assert db.backend.report() == report
+
+
+def test_a_read_unit_sees_one_moment(db: Database, scope: Scope) -> None:
+    db.write_now(scope, add("before"))
+
+    def work(unit: Unit) -> tuple[list[str], list[str]]:
+        seen = texts(unit)
+        db.write_now(scope, add("meanwhile"))
+        return seen, texts(unit)
+
+    assert db.read_now(scope, work) == (["before"], ["before"])
+    assert db.read_now(scope, texts) == ["before", "meanwhile"]

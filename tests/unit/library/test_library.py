@@ -246,6 +246,17 @@ class TestFacade:
         one_of_two = store.search("the blue cup", user_id="ada", filters={"even": True}, limit=1)
         assert len(one_of_two["results"]) == 1
 
+    def test_search_ranks_the_profile_with_the_rest(self, store: SyncRemembrancer) -> None:
+        ada = store.person("ada")
+        ada.add("Ada keeps bees on the roof.", type="user")
+        ada.add("The kettle is new.")
+        found = store.search("bees on the roof", user_id="ada")["results"]
+        assert found[0]["memory"] == "Ada keeps bees on the roof."
+        assert len(found) == 2
+        recalled = ada.recall("bees on the roof")
+        assert [each.content for each in recalled.profile] == ["Ada keeps bees on the roof."]
+        assert "bees" not in recalled.recalled_block, "in a turn it stands in the profile alone"
+
     def test_search_has_no_floor_and_an_unknown_person_nothing(
         self, store: SyncRemembrancer
     ) -> None:
