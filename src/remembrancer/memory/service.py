@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 from uuid import UUID
 
-import structlog
-
 from remembrancer.clock import Instant
 from remembrancer.db.database import Database
 from remembrancer.db.units import Unit
@@ -72,7 +70,6 @@ from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Tombstone
 
 T = TypeVar("T")
-_log: Final = structlog.get_logger(__name__)
 BATCH_LIMIT: Final = 1000
 PATIENCE: Final = 30.0
 """Seconds a write outside a server waits for the embedder."""
