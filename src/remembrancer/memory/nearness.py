@@ -56,10 +56,18 @@ SAME_WORDS: Final = 0.75
 RESEMBLING_WORDS: Final = 0.55
 """The same from which a machine's line counts as a paraphrase; no other fact reached it."""
 
+FAR: Final = 0.9
+"""Cosine below which a line is neither, whatever its words: paraphrases and near-duplicates alike
+lie above it."""
+
 _BEHIND: Final = (
-    select(versions.c.text_id, texts.c.text)
+    select(versions.c.id, versions.c.text_id, texts.c.text)
     .join(texts, (texts.c.user_id == versions.c.user_id) & (texts.c.id == versions.c.text_id))
-    .where(versions.c.user_id == OWNER, versions.c.id == bindparam("version"))
+    .where(
+        versions.c.user_id == OWNER,
+        versions.c.id.in_(bindparam("ids", expanding=True)),
+        texts.c.text.is_not(None),
+    )
 )
 _STANDING: Final = select(versions.c.memory_id, versions.c.trust, versions.c.space_id).where(
     versions.c.user_id == OWNER,
@@ -85,23 +93,38 @@ def around(unit: Unit, indexes: PersonalIndexes, vectors: Vectors, *, calibrated
     for content, blob in vectors.by_content.items():
         cosine = view.dense(from_half(blob, len(blob) // 2)[0])[view.versions.document]
         cosine = np.nan_to_num(cosine, nan=-1.0)
-        best = np.argsort(-cosine, kind="stable")[:KEPT]
+        kept = min(KEPT, len(cosine))
+        best = np.argpartition(-cosine, kept - 1)[:kept]
         near[content] = tuple(
             Neighbour(view.versions.ids[each], float(cosine[each]) if calibrated else None)
-            for each in best
+            for each in best[np.argsort(-cosine[best], kind="stable")]
+            if not calibrated or cosine[each] >= FAR
         )
     return replace(vectors, near=near)
+
+
+def _behind(writing: Writing, content: str) -> list[tuple[float | None, UUID, str]]:
+    """What is near a new value: cosine, text and words of each, nearest first."""
+    near = writing.vectors.near.get(content, ())
+    if not near:
+        return []
+    ids = [each.version_id for each in near]
+    found = {row.id: row for row in writing.unit.all(_BEHIND, ids=ids)}
+    return [
+        (each.cosine, found[each.version_id].text_id, found[each.version_id].text)
+        for each in near
+        if each.version_id in found
+    ]
 
 
 def resembled(writing: Writing, content: str) -> UUID | None:
     """The rejected or refuted tombstone that a machine's value paraphrases, None for a person's."""
     if writing.actor.is_person:
         return None
-    for each in writing.vectors.near.get(content, ()):
-        behind = writing.unit.first(_BEHIND, version=each.version_id)
-        if each.cosine is None or each.cosine < RESEMBLING or behind is None or not behind.text:
+    for cosine, _, words in _behind(writing, content):
+        if cosine is None or cosine < RESEMBLING:
             continue
-        for grave in graves.equal(writing.unit, behind.text):
+        for grave in graves.equal(writing.unit, words):
             if grave.kind is not Grave.FORGOTTEN:
                 return grave.id
     mine = set(term_counts(content))
@@ -116,14 +139,11 @@ def propose_merge(writing: Writing, request: Add, outcome: Outcome) -> None:
     if outcome.status not in (Status.CREATED, Status.CANDIDATE) or outcome.id is None:
         return
     mine = set(term_counts(request.content))
-    for each in writing.vectors.near.get(request.content, ()):
-        behind = writing.unit.first(_BEHIND, version=each.version_id)
-        if behind is None or behind.text is None:
+    for cosine, text_id, words in _behind(writing, request.content):
+        same_meaning = cosine is not None and cosine >= SAME_MEANING
+        if not same_meaning and _overlap(mine, words) < SAME_WORDS:
             continue
-        same_meaning = each.cosine is not None and each.cosine >= SAME_MEANING
-        if not same_meaning and _overlap(mine, behind.text) < SAME_WORDS:
-            continue
-        for row in writing.unit.all(_STANDING, text=behind.text_id):
+        for row in writing.unit.all(_STANDING, text=text_id):
             visible = row.space_id in (None, request.space)
             if row.memory_id != outcome.id and visible and row.trust in GIVEN:
                 base = repository.identity(writing.unit, row.memory_id).revision
