@@ -8,7 +8,7 @@
     │   ├── DuplicateError        another live memory already has that value
     │   ├── TransitionError       that trust state can't follow the present one
     │   └── IdempotencyError      the key was used before for another request
-    ├── RefusedError              a rule refuses it: tombstone, policy, evidence
+    ├── RefusedError              a rule refuses it: the person's policy, or who may do it
     ├── ConfigurationError        a setting or an installation is wrong
     ├── StoreError
     │   ├── StoreLockedError      another process holds the database
@@ -97,7 +97,7 @@ class IdempotencyError(ConflictError):
 
 
 class RefusedError(RemembrancerError):
-    """A rule said no. `field` names the rule: `tombstone`, `policy`, `evidence`."""
+    """A rule said no. `field` names it: `policy`, or `authority` for what only a person does."""
 
     code = "refused"
 

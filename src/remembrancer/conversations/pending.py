@@ -59,19 +59,6 @@ def pending(unit: Unit, space: int, *, after: UUID = FIRST_ID, limit: int = BOUN
     return words_of(unit, [row.id for row in rows])
 
 
-def stale(unit: Unit, space: int, *, after: UUID = FIRST_ID) -> tuple[list[Pending], UUID | None]:
-    """One page of messages compared with their vectors: those that don't fit, and where to go on.
-
-    For `reindex`; goes over everything where `pending` asks only for what is missing. None: done.
-    """
-    rows = unit.all(_WITH_VECTORS, space=space, after=after, most=BOUND)
-    stored = {row.id: row.made_from for row in rows}
-    wrong = [
-        each for each in words_of(unit, list(stored)) if stored[each.message_id] != each.made_from
-    ]
-    return wrong, rows[-1].id if len(rows) == BOUND else None
-
-
 def words_of(unit: Unit, ids: Sequence[UUID]) -> list[Pending]:
     """The words of these messages as they stand, in order; without those that say nothing."""
     there = repository.messages_by_id(unit, ids)

@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from remembrancer.db.backend import StoreReport
 from remembrancer.db.failures import storing
-from remembrancer.db.schema import CODE_LEVEL, HEADS
+from remembrancer.db.schema import CODE_LEVEL, HEADS, LEAST_SERVER, SCHEMA, SCOPED, SYSTEM
 from remembrancer.errors import (
     ConfigurationError,
     PrivilegedRoleError,
@@ -34,11 +34,6 @@ from remembrancer.errors import (
     UnsupportedServerError,
 )
 from remembrancer.scope import Scope
-
-LEAST_SERVER: Final = 150000
-SCHEMA: Final = "remembrancer"
-SCOPED: Final = "remembrancer_scoped"
-SYSTEM: Final = "remembrancer_system"
 
 _ENTER: Final = text(
     "SELECT set_config('role', :role, true), set_config('remembrancer.unit', :token, true),"

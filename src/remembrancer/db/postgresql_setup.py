@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import URL, Connection, NullPool, create_engine, text
 
-from remembrancer.db.migrations.guards_postgresql import SCHEMA, SCOPED, SYSTEM
 from remembrancer.db.migrations.run import upgrade
-from remembrancer.db.schema import HEADS
+from remembrancer.db.schema import HEADS, LEAST_SERVER, SCHEMA, SCOPED, SYSTEM
 from remembrancer.errors import ConfigurationError, UnsupportedServerError
 
 _EXISTS = text("SELECT 1 FROM pg_roles WHERE rolname = :name")
@@ -30,7 +29,7 @@ def migrate(owner: URL, login: URL) -> list[str]:
     )
     with engine.begin() as connection:
         version = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
-        if version < 150000:
+        if version < LEAST_SERVER:
             raise UnsupportedServerError(
                 "This PostgreSQL is too old.", value=version, limit=15, hint="Use 15 or newer."
             )

@@ -1,7 +1,6 @@
-"""Storage and scoring forms of unit vectors: half precision in rows, int8 in the index.
+"""How vectors are stored: half precision, little-endian.
 
-Pure. A half keeps 11 bits of significand (relative error ≤ 2⁻¹¹); int8 keeps a component of a unit
-vector to ±1/254, which moves a cosine of 384 dimensions by about 0.001.
+Pure. A half keeps 11 bits of significand (relative error ≤ 2⁻¹¹). The index scales them on its own.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.embeddings.base import Vectors
 from remembrancer.errors import DamageFoundError
 
 HALF: Final = np.dtype("<f2")
 """IEEE 754 binary16, little-endian whatever the machine."""
-INT8_SCALE: Final = 127.0
-"""1.0 becomes 127; −128 is never used, so that negation stays exact."""
 
 
 def to_half(vectors: Vectors) -> bytes:
@@ -43,10 +39,3 @@ def from_half(blob: bytes, dimension: int) -> Vectors:
 def rows_to_half(vectors: Vectors) -> Sequence[bytes]:
     """`to_half` of each row by itself, as rows of a table want it."""
     return [row.tobytes() for row in np.ascontiguousarray(vectors, dtype=HALF)]
-
-
-def to_int8(vectors: Vectors) -> NDArray[np.int8]:
-    """Unit vectors times 127, rounded to the nearest: int8, same shape."""
-    scaled = np.rint(vectors * np.float32(INT8_SCALE))
-    small: NDArray[np.int8] = np.clip(scaled, -INT8_SCALE, INT8_SCALE).astype(np.int8)
-    return small

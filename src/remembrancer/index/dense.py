@@ -15,13 +15,15 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from remembrancer.embeddings.vectors import HALF, INT8_SCALE, from_half
+from remembrancer.embeddings.vectors import HALF, from_half
 from remembrancer.errors import DamageFoundError, InvalidInputError
 from remembrancer.index.growing import ABSENT, Array, Column, Places
 
 Bytes: TypeAlias = NDArray[np.int8]
 Floats: TypeAlias = NDArray[np.float32]
 
+SCALE: Final = 127.0
+"""The largest component becomes ±127; −128 is never used, so that negation stays exact."""
 _AT_ONCE: Final = 1024
 """Rows made from their stored form at a time: what fits a processor's cache."""
 
@@ -30,7 +32,7 @@ def quantise(vectors: Floats) -> Bytes:
     """int8 of the shape of `vectors` (n, d), each row scaled by 127 over its largest component."""
     largest = np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
     largest[largest == 0.0] = 1.0
-    scaled = vectors * (np.float32(INT8_SCALE) / largest)[:, None]
+    scaled = vectors * (np.float32(SCALE) / largest)[:, None]
     np.rint(scaled, out=scaled)
     rows: Bytes = scaled.astype(np.int8)
     return rows

@@ -67,7 +67,7 @@ def path_terms(path: str) -> frozenset[str]:
 
     Words of each segment with their stems, CJK runs whole and as bigrams; and for each segment one
     entry that begins with "/" (as no term does) and lists its words with their forms, which
-    `path_overlap` reads.
+    `named_share` reads.
     """
     found: set[str] = set()
     for segment in path.split("/"):
@@ -77,11 +77,6 @@ def path_terms(path: str) -> frozenset[str]:
             found.update(word for word in re.split(r"[\W_]+", fold(segment)) if is_cjk(word))
             found.add("/" + " ".join("|".join(forms) for forms in groups))
     return frozenset(found)
-
-
-def path_overlap(path_terms: frozenset[str], query_text: str) -> float:
-    """`named_share` of a query's text."""
-    return named_share(path_terms, naming_terms(query_text))
 
 
 def named_share(path_terms: frozenset[str], named: Set[str]) -> float:
@@ -98,11 +93,6 @@ def named_share(path_terms: frozenset[str], named: Set[str]) -> float:
         for segment in segments
     )
     return met / len(segments)
-
-
-def segment_matches(path: str, query_text: str) -> bool:
-    """Whether the query names at least one segment of the path whole."""
-    return path_overlap(path_terms(path), query_text) > 0
 
 
 def naming_terms(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from remembrancer.embeddings.factory import EmbedderSettings, make_embedder
 from remembrancer.embeddings.http import HttpEmbedder
 from remembrancer.embeddings.local import LocalEmbedder
 from remembrancer.embeddings.trigram import TrigramEmbedder
-from remembrancer.embeddings.vectors import from_half, rows_to_half, to_half, to_int8
+from remembrancer.embeddings.vectors import from_half, rows_to_half, to_half
 from remembrancer.errors import (
     ConfigurationError,
     DamageFoundError,
@@ -85,16 +85,6 @@ def test_half_round_trips_and_refuses_broken_bytes():
     assert np.abs(back - vectors).max() < 2**-11
     with pytest.raises(DamageFoundError, match="not a multiple"):
         from_half(blob[:-1], 384)
-
-
-def test_int8_keeps_the_cosine():
-    vectors = TrigramEmbedder().embed([*TEXTS, "I live in Lisboa"], Kind.PASSAGE)
-    small = to_int8(vectors)
-    assert small.dtype == np.int8
-    assert small.min() >= -127
-    wide = small.astype(np.float64)
-    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
-    assert np.abs(wide @ wide.T - vectors @ vectors.T).max() < 0.01
 
 
 def test_the_factory_makes_each_kind():

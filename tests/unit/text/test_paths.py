@@ -3,7 +3,7 @@
 import pytest
 
 from remembrancer.errors import InvalidInputError
-from remembrancer.text.paths import clean_path, path_overlap, path_terms, segment_matches
+from remembrancer.text.paths import clean_path, named_share, naming_terms, path_terms
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,7 @@ def test_W5_other_paths_are_refused(path):
     ],
 )
 def test_R5_a_path_is_named_by_whole_segments(path, query, share):
-    assert path_overlap(path_terms(path), query) == pytest.approx(share)
-    assert segment_matches(path, query) is (share > 0)
+    assert named_share(path_terms(path), naming_terms(query)) == pytest.approx(share)
 
 
 def test_R5_terms_of_a_path():

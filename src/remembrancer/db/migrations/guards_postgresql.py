@@ -14,10 +14,7 @@ from typing import Final
 from sqlalchemy import Connection, Table
 
 from remembrancer.db.migrations.model import personal, system
-
-SCHEMA: Final = "remembrancer"
-SCOPED: Final = "remembrancer_scoped"
-SYSTEM: Final = "remembrancer_system"
+from remembrancer.db.schema import SCHEMA, SCOPED, SYSTEM
 
 _SESSIONS: Final = """
 CREATE UNLOGGED TABLE IF NOT EXISTS session_keys (
