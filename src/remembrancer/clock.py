@@ -36,6 +36,14 @@ def to_datetime(instant: Instant) -> datetime | None:
     return _EPOCH + timedelta(microseconds=instant)
 
 
+def moment(instant: Instant) -> datetime:
+    """An aware UTC datetime of an instant that is never an open end, such as a recorded time."""
+    found = to_datetime(instant)
+    if found is None:
+        raise ValueError(f"{instant} is an open end, not a moment.")
+    return found
+
+
 def from_datetime(moment: datetime, *, field: str = "time") -> Instant:
     """The instant of an aware datetime, within the calendar; naive ones are refused."""
     if moment.tzinfo is None:

@@ -72,3 +72,13 @@ class Actor:
     @property
     def is_person(self) -> bool:
         return self.kind is ActorKind.PERSON
+
+    @property
+    def label(self) -> str:
+        """`kind:name`, as `created_by` columns keep it."""
+        return f"{self.kind.value}:{self.name}"
+
+
+def labels_person(label: str) -> bool:
+    """Whether an `Actor.label` names a person."""
+    return label.startswith(f"{ActorKind.PERSON.value}:")

@@ -79,17 +79,13 @@ def tell_as_client(
 def rebuild(store: SyncRemembrancer, memory: SyncPersonalMemory) -> None:
     """Drop what is derived and make it again, as `reindex` does."""
     engine, scope = engine_of(store), memory._memory._scope
-    space = engine.space()
-    assert space is not None
-    run(store, reindexing.rebuild(engine.db, engine.worker, space, scope))
+    run(store, reindexing.rebuild(engine.db, engine.space.now(), scope))
 
 
 def complete(store: SyncRemembrancer, memory: SyncPersonalMemory) -> int:
     """Make the vectors that are missing, as the job does."""
     engine, scope = engine_of(store), memory._memory._scope
-    space = engine.space()
-    assert space is not None
-    return run(store, reindexing.complete(engine.db, engine.worker, space, scope))
+    return run(store, reindexing.complete(engine.db, engine.space.now(), scope))
 
 
 def delete_message(

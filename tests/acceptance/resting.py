@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from remembrancer import SyncPersonalMemory, SyncRemembrancer
@@ -46,7 +46,7 @@ def unresolved(store: SyncRemembrancer, memory: SyncPersonalMemory, recalled: Re
 
 
 def recalled_all(memory: SyncPersonalMemory, query: str) -> Recall:
-    return memory.recall(query, question=EVERYTHING)
+    return memory.recall(replace(EVERYTHING, query=query))
 
 
 def given_to(memory: SyncPersonalMemory, query: str) -> set[UUID]:

@@ -27,7 +27,6 @@ LANGUAGES = ("en", "zh", "de", "es")
 FALSE_INJECTION = 0.10
 RECALL_LOST = 0.10
 """The first gate (R3), as shares."""
-WITHOUT_FLOOR = Request("", floor=False)
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def ask(memory: SyncPersonalMemory, case: Case, words: Mapping[str, str], tally:
         tally.counts["baseless"] += 1
         tally.counts["given for nothing"] += recall.recalled_block != ""
     elif case.kind == "relevant":
-        plain = memory.recall(case.text, question=WITHOUT_FLOOR)
+        plain = memory.recall(Request(case.text, floor=False))
         tally.counts["relevant"] += 1
         tally.counts["hit"] += hits(recall, case, words)
         tally.counts["hit without a floor"] += hits(plain, case, words)

@@ -26,7 +26,7 @@ WORDS = "walnut ledger"
 """What every hostile text also says, and must still be read."""
 HONEST = "The walnut ledger lies on the shelf."
 QUESTION = "walnut ledger"
-ASKED = Request("", total_budget=100_000, profile_budget=100_000, floor=False)
+ASKED = Request(QUESTION, total_budget=100_000, profile_budget=100_000, floor=False)
 FENCES = ("user_memory", "user_profile")
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
 
@@ -156,7 +156,7 @@ def test_P1_hostile_words_are_only_words(ada: SyncPersonalMemory, name: str) -> 
     ada.add("Call me Ada.", type="user")
     told = ada.tell(mine(f"I read this out to you, word for word, today. {text}"))
     labelled = add(ada, "My walnut ledger has a label.", path=f"walnut/{HOSTILE[name]}"[:500])
-    recall = ada.recall(QUESTION, question=ASKED)
+    recall = ada.recall(ASKED)
 
     made = [each for each in (memory, told.messages[0], labelled) if each is not None]
     assert_harmless(recall.recalled_block, "user_memory", 1 + len(made))
@@ -211,7 +211,7 @@ def test_P1_a_speakers_name_is_only_a_name(
             if error.field != "messages[0].speaker":
                 raise
     assert len(told) > 30
-    recall = ada.recall(QUESTION, question=replace(ASKED, k=100))
+    recall = ada.recall(replace(ASKED, k=100))
     assert_harmless(recall.recalled_block, "user_memory", len(told))
     marks = {line.words: line.mark for line in lines(recall)}
     assert set(marks) == set(told)
@@ -227,7 +227,7 @@ def test_P1_tool_results_and_traces_stay_json(ada: SyncPersonalMemory) -> None:
     """What programs read holds the words as they are, as strings."""
     text = hostile("user_memory ends")
     ada.add(text)
-    (entry,) = json.loads(json.dumps(ada.recall(QUESTION, question=ASKED).as_json()))["entries"]
+    (entry,) = json.loads(json.dumps(ada.recall(ASKED).as_json()))["entries"]
     assert entry["content"] == text
 
 
@@ -241,5 +241,5 @@ def test_P1_honest_text_is_left_as_it_is(ada: SyncPersonalMemory) -> None:
     ]
     for each in honest:
         ada.add(each)
-    recall = ada.recall(QUESTION, question=ASKED)
+    recall = ada.recall(ASKED)
     assert {line.words for line in lines(recall)} == set(honest)

@@ -21,7 +21,7 @@ def elsewhere(place: Place, ada: SyncPersonalMemory) -> Iterator[SyncPersonalMem
 
 
 def _found(memory: SyncPersonalMemory, query: str) -> set[str]:
-    recalled = memory.recall(query, question=Request(query, k=50, total_budget=20_000))
+    recalled = memory.recall(Request(query, k=50, total_budget=20_000))
     assert recalled.degraded == ()
     return {each.content for each in (*recalled.profile, *recalled.entries)}
 

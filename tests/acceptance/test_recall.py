@@ -16,7 +16,8 @@ from remembrancer.db.units import Unit
 from remembrancer.embeddings.factory import NoEmbedder
 from remembrancer.index.view import View
 from remembrancer.memory.models import Add
-from remembrancer.recall.models import Branch, Reason, Recall, Request
+from remembrancer.recall.models import Branch, Recall, Request
+from remembrancer.recall.reasons import Reason
 from remembrancer.text.limits import estimate_tokens
 from remembrancer.text.normalise import fingerprint
 from tests.acceptance.forgetting import NOON, engine_of, mine, said
@@ -61,8 +62,8 @@ def test_R1_k_and_the_budgets_bound_the_blocks_whatever_the_lengths(
         k = dice.choice((0, 1, 2, 5, 8, 30, 500))
         total = dice.choice((0, 60, 150, 400, 1_200, 6_000, WIDE))
         budget = dice.choice((0, 40, 100, 400, 2_000, WIDE))
-        asked = Request("", k=k, total_budget=total, profile_budget=budget)
-        recall = ada.recall(QUERY, question=asked)
+        asked = Request(QUERY, k=k, total_budget=total, profile_budget=budget)
+        recall = ada.recall(asked)
         profile, recalled = map(estimate_tokens, (recall.profile_block, recall.recalled_block))
         assert (profile, recalled) == (recall.tokens.profile, recall.tokens.recalled)
         assert len(lines(recall)) <= k
@@ -78,7 +79,7 @@ def test_R1_k_and_the_budgets_bound_the_blocks_whatever_the_lengths(
 def test_R1_k_good_matches_that_fit_give_k_entries(ada: SyncPersonalMemory, k: int) -> None:
     remember(ada, [orchard(at) for at in range(24)])
     remember(ada, [f"Somebody else's paper number {at}." for at in range(10)])
-    recall = ada.recall(QUERY, question=Request("", k=k, total_budget=WIDE))
+    recall = ada.recall(Request(QUERY, k=k, total_budget=WIDE))
     assert len(given(recall)) == k
     assert all("orchard" in each for each in given(recall))
 
@@ -86,9 +87,9 @@ def test_R1_k_good_matches_that_fit_give_k_entries(ada: SyncPersonalMemory, k: i
 def test_R1_what_does_not_fit_makes_room_for_what_does(ada: SyncPersonalMemory) -> None:
     (long,) = remember(ada, [f"What grows in the orchard? {QUERY * 150}"])
     short = remember(ada, [f"In the orchard is tree number {at}." for at in range(9)])
-    wide = ada.recall(QUERY, question=Request("", k=8, total_budget=WIDE, floor=False))
+    wide = ada.recall(Request(QUERY, k=8, total_budget=WIDE, floor=False))
     assert lines(wide)[0].id == long
-    recall = ada.recall(QUERY, question=Request("", k=8, total_budget=1_200, floor=False))
+    recall = ada.recall(Request(QUERY, k=8, total_budget=1_200, floor=False))
     assert len(lines(recall)) == 8
     assert {line.id for line in lines(recall)} < set(short)
     assert reasons(recall)[long] == "over_budget"
@@ -99,11 +100,11 @@ def test_R1_the_profile_keeps_its_order_and_its_own_budget(ada: SyncPersonalMemo
     ids = [id_of(each) for each in made]
     ada.pin(ids[0], 1)
     ada.pin(ids[2], 0)
-    whole = ada.recall("hello", question=Request("", total_budget=WIDE, profile_budget=WIDE))
+    whole = ada.recall(Request("hello", total_budget=WIDE, profile_budget=WIDE))
     order = [id_ for id_, _ in profile_lines(whole)]
     assert order[:2] == [ids[2], ids[0]]
     assert set(order) == set(ids)
-    part = ada.recall("hello", question=Request("", profile_budget=160))
+    part = ada.recall(Request("hello", profile_budget=160))
     shown = [id_ for id_, _ in profile_lines(part)]
     assert 0 < len(shown) < len(ids)
     assert shown == [each for each in order if each in shown], "skipped, never sorted"
@@ -121,8 +122,8 @@ def test_R2_prompt_order_is_score_order_at_every_size(ada: SyncPersonalMemory) -
         have = len(ada.list(limit=500))
         fresh = [orchard(at, dice.randint(0, 120)) for at in range(have, size)]
         remember(ada, fresh, path=dice.choice(("", "garden", "orchard")))
-        question = Request("", k=dice.choice((3, 8, 25)), total_budget=WIDE)
-        recall = ada.recall(QUERY, question=question)
+        question = Request(QUERY, k=dice.choice((3, 8, 25)), total_budget=WIDE)
+        recall = ada.recall(question)
         assert recall.trace.documents == size
         assert lines(recall)
         assert_in_order(recall)
@@ -136,7 +137,7 @@ def test_R2_of_equals_the_earlier_comes_first_then_the_fingerprint(place: Place,
     contents = [f"orchard {at:03}" for at in range(size)]
     since = {each: NOON - SECOND * (1 + at % 4) for at, each in enumerate(contents)}
     ada.apply([Add(each, valid_from=since[each]) for each in contents])
-    recall = ada.recall("orchard", question=Request("", k=30, total_budget=WIDE, floor=False))
+    recall = ada.recall(Request("orchard", k=30, total_budget=WIDE, floor=False))
     assert len({each.score for each in recall.entries}) == 1
     expected = sorted(contents, key=lambda each: (since[each], fingerprint(each)))
     assert given(recall) == expected[:30]
@@ -153,7 +154,7 @@ def test_R2_equal_words_tie_across_chats_and_spaces(ada: SyncPersonalMemory) -> 
         for thing in ("gate", "fence"):
             ada.in_space(name).add(f"The orchard has a {thing}.")
     for memory, count in ((ada, 1), (ada.in_space("north"), 3), (ada.in_space("south"), 3)):
-        recall = memory.recall("the orchard has", question=Request("", floor=False))
+        recall = memory.recall(Request("the orchard has", floor=False))
         assert_in_order(recall)
         assert len(given(recall)) == len(set(given(recall))) == count
         well = next(each for each in recall.entries if "well" in each.content)
@@ -172,7 +173,7 @@ class Scene:
     ada: SyncPersonalMemory
 
     def ask(self, **question: object) -> Recall:
-        return self.ada.recall(QUERY, question=Request("", **question))  # type: ignore[arg-type]
+        return self.ada.recall(Request(QUERY, **question))  # type: ignore[arg-type]
 
     def add(self, number: int = 1, **more: object) -> UUID:
         return id_of(self.ada.add(orchard(number), **more))  # type: ignore[arg-type]

@@ -121,12 +121,12 @@ class Life:
             space = SPACES[at % len(SPACES)]
             face = memory.in_space(space) if space else memory
             plain = face.recall(query)
-            wide = Request("", k=30, total_budget=9_000, floor=False, messages=at % 2 == 0)
             turns = [asked[at - 1], query]
-            found += [self._told(each) for each in (plain, face.recall(turns, question=wide))]
+            wide = Request(turns, k=30, total_budget=9_000, floor=False, messages=at % 2 == 0)
+            found += [self._told(each) for each in (plain, face.recall(wide))]
             assert_in_order(plain)
             assert_accounted(plain)
-        found.append(self._told(memory.recall("", question=Request("", use_all=True))))
+        found.append(self._told(memory.recall(Request("", use_all=True))))
         past = memory.recall(asked[0], valid_at=clock.to_datetime(NOON - 2 * DAY))
         return [*found, self._told(past)]
 

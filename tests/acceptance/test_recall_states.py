@@ -38,7 +38,7 @@ CORRECTED = {"refuted", "superseded", "superseded without saying when"}
 
 def everything(memory: SyncPersonalMemory, query: str = QUERY) -> list[str]:
     """What is given when nothing has to clear a floor and all of it fits."""
-    return given(memory.recall(query, question=Request("", floor=False, total_budget=100_000)))
+    return given(memory.recall(Request(query, floor=False, total_budget=100_000)))
 
 
 def assert_out(memory: SyncPersonalMemory) -> None:

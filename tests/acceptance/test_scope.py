@@ -103,6 +103,9 @@ READS: Final[dict[str, Callable[[SyncRemembrancer, SyncPersonalMemory, Ids], obj
     "tombstones": lambda _s, who, _i: who.tombstones(),
     "events": lambda _s, who, ids: [MARK for each in who.events() if each.subject_id == ids.memory],
     "chats": lambda _s, who, _i: who.chats(),
+    "messages": lambda _s, who, ids: who.messages([ids.message]),
+    "metas": lambda _s, who, ids: [MARK for each in who.metas([ids.memory])],
+    "spaces": lambda _s, who, ids: [MARK for each in who.spaces() if each.id == ids.space],
 }
 
 
@@ -324,7 +327,7 @@ def test_S5_anothers_memories_change_neither_results_nor_rows_read(
     else:
         server = request.getfixturevalue("postgresql")
         server.execute("ANALYZE", make_url(place.migration_url or "").database)
-        assert _rows_passed_over(store, ada, before[1]) < 100
+        assert _rows_passed_over(store, ada, before[1]) < 1_000, "Ben alone has 2,000"
 
 
 def _scored(recall: Recall) -> object:
@@ -354,7 +357,7 @@ def test_S7_a_memory_of_a_space_is_recalled_there_only(ada: SyncPersonalMemory) 
     question = "Where is the boiler, and its key?"
 
     def prompt(who: SyncPersonalMemory) -> str:
-        found = who.recall(question, question=Request(question, k=20, floor=False))
+        found = who.recall(Request(question, k=20, floor=False))
         return f"{found.profile_block} {found.recalled_block}"
 
     everywhere = ("serviced in March", "speaks Basque")
@@ -387,7 +390,7 @@ def test_S7_another_s_space_holds_nothing(ada: SyncPersonalMemory, ben: SyncPers
     )
     for who, words in ((taken, ""), (ben.in_space("work"), "kettle"), (work, "boiler")):
         question = Request("boiler or kettle at work", k=20, floor=False)
-        found = who.recall(question.query, question=question)
+        found = who.recall(question)
         given = [each.content for each in found.entries]
         assert given == [each.content for each in who.list()]
         assert [words in each for each in given] == ([True] if words else [])

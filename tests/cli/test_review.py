@@ -75,6 +75,19 @@ def test_options_before_the_verb_hold_for_it(shell: Shell):
     assert made["id"] in done.stdout
 
 
+def test_an_expired_proposal_of_a_forgotten_memory_is_shown_without_words(either: Shell):
+    made, proposal = propose(either, "Ada wants a boat.")
+    assert "Ada wants a boat." in either.ran("review").stdout
+    either.json("forget", made, "--yes")
+    (found,) = either.json("review", "list", "--state", "expired")["proposals"]
+    assert (found["id"], found["target"], found["content"]) == (proposal, made, None)
+    said = either.ran("review", "list", "--state", "expired")
+    assert said.exit_code == 0, said.output
+    assert "Forgotten" in said.stdout
+    assert proposal in said.stdout
+    assert "boat" not in said.output
+
+
 def test_wrong_use(shell: Shell):
     assert shell.ran("review", "list", "--state", "lost").exit_code == 2
     both = ("review", "approve", "x", "--was-wrong", "--changed-at", "2026-01-01")

@@ -61,8 +61,7 @@ def _taken(email: str) -> ConflictError:
 
 
 def _account(row: Row[Any]) -> Account:
-    created_at = clock.to_datetime(row.created_at)
-    assert created_at is not None
+    created_at = clock.moment(row.created_at)
     return Account(row.user_id, row.email, row.role, row.zone, row.language, created_at)
 
 
@@ -170,7 +169,7 @@ class Accounts:
                 _ADD_REMOVED,
                 user_id=account.user_id,
                 removed_at=unit.now,
-                removed_by=f"{by.kind.value}:{by.name}",
+                removed_by=by.label,
                 event_seq=head.event_seq,
                 last_hash=head.event_hash,
             )
@@ -194,14 +193,16 @@ class Accounts:
     def removed(self) -> list[Removal]:
         """What stays of accounts whose removal is complete."""
         rows = self._db.system_now("list removed accounts", lambda unit: unit.all(_REMOVED))
-        found = []
-        for row in rows:
-            moment = clock.to_datetime(row.removed_at)
-            assert moment is not None
-            found.append(
-                Removal(row.user_id, moment, row.removed_by, row.event_seq, row.last_hash.hex())
+        return [
+            Removal(
+                row.user_id,
+                clock.moment(row.removed_at),
+                row.removed_by,
+                row.event_seq,
+                row.last_hash.hex(),
             )
-        return found
+            for row in rows
+        ]
 
 
 def scope_of(user_id: UUID) -> Scope:

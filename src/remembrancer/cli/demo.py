@@ -80,7 +80,7 @@ def _ask(session: Session, question: str) -> Json:
     _heading(session, f"Asked: {question}")
     found = session.run(session.memory.recall(question, k=ENTRIES))
     for part in found.degraded:
-        session.out.notice(wording.DEGRADED.get(part, part))
+        session.out.notice(wording.DEGRADED[part])
     if not session.given.json:
         show_recall(session, found, explain=True, most=LEFT_OUT)
     return {"query": question, **found.as_json()}

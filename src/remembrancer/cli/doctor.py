@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,6 @@ from remembrancer.errors import ConfigurationError, EmbedderError, StoreError
 if TYPE_CHECKING:
     from remembrancer.accounts.models import Account
     from remembrancer.cli.output import Json
-    from remembrancer.db.units import Unit
     from remembrancer.library.engine import Engine
 
 LEAST_FREE: Final = 256 * 1024 * 1024
@@ -168,26 +167,10 @@ def _people(session: Session, found: Findings) -> None:
 
 def _person(session: Session, account: Account) -> Json:
     """Counts of one person's, never contents."""
-    from remembrancer.jobs import queue
+    from remembrancer.library.figures import figures_of
 
-    engine = session.engine
-    scope = engine.accounts.scope(account)
-    space = engine.space()
-
-    def work(unit: Unit) -> tuple[int, int, int, int]:
-        view = engine.indexes.view(unit, space)
-        pending = int((view.pending & view.live_documents).sum())
-        return view.size, view.nbytes, pending, len(queue.open_jobs(unit))
-
-    documents, held, pending, jobs = engine.db.read_now(scope, work)
-    return {
-        "user": account.email,
-        "documents": documents,
-        "index_bytes": held,
-        "pending": pending,
-        "jobs": jobs,
-        "stored_bytes": engine.db.backend.size(scope),
-    }
+    figures = figures_of(session.engine, session.engine.accounts.scope(account))
+    return {"user": account.email, **asdict(figures)}
 
 
 def _show(session: Session, found: Findings) -> None:

@@ -10,7 +10,8 @@ from remembrancer.cli import wording
 from remembrancer.cli.session import Session
 
 if TYPE_CHECKING:
-    from remembrancer.recall.models import Entry, Omitted, Recall
+    from remembrancer.recall.models import Entry, Recall
+    from remembrancer.recall.reasons import Omitted
 
 SHOWN = 12
 """Left-out lines that are named; the rest are counted by reason."""
@@ -95,13 +96,8 @@ def _show_rest(session: Session, found: Recall, most: int) -> None:
 
 def _words_of(session: Session, omitted: tuple[Omitted, ...]) -> dict[UUID, str]:
     """What the left-out ones say, as far as it can still be read."""
-    from remembrancer.conversations import repository
-
-    scope = session.engine.accounts.scope(session.account)
     messages = [each.id for each in omitted if each.kind.value == "message"]
-    found = session.run(
-        session.engine.db.read(scope, lambda unit: repository.messages_by_id(unit, messages))
-    )
+    found = session.run(session.memory.messages(messages))
     words = {each.id: each.visible for each in found.values()}
     for each in omitted:
         if each.kind.value == "memory":

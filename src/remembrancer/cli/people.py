@@ -73,9 +73,8 @@ def remove(session: Session, email: Email, yes: Yes = False) -> None:
     if not yes and session.asks():
         asked = f"Remove {found.email}, with every memory and chat? This can't be undone."
         typer.confirm(asked, abort=True, err=True)
-    removal = session.engine.accounts.remove(
-        found.email, Actor(ActorKind.PERSON, "operator", SURFACE)
-    )
+    operator = Actor(ActorKind.PERSON, "operator", SURFACE)
+    removal = session.engine.remove_person(found.email, operator)
     form = {
         "user_id": str(removal.user_id),
         "removed_at": forms.moment(removal.removed_at),
@@ -114,12 +113,9 @@ def policy(
     ] = None,
 ) -> None:
     """Show or set what becomes of what machines want to remember."""
-    from remembrancer.policy.service import machine_writes
-
     if rule is not None:
         session.run(session.memory.set_machine_writes(rule))
-    scope = session.engine.accounts.scope(session.account)
-    stands = session.run(session.engine.db.read(scope, machine_writes)).value
+    stands = session.run(session.memory.machine_writes()).value
     session.out.answer(
         {"machine_writes": stands}, lambda: session.out.line(f"{stands}: {RULES[stands]}.")
     )

@@ -59,9 +59,7 @@ def register(app: typer.Typer) -> None:
 
 def spaces_of(session: Session) -> Mapping[UUID, str]:
     """The names of the person's spaces."""
-    scope = session.engine.accounts.scope(session.account)
-    found = session.run(session.engine.conversations.spaces(scope))
-    return {each.id: each.name for each in found}
+    return {each.id: each.name for each in session.run(session.memory.spaces())}
 
 
 def recall(
@@ -81,7 +79,7 @@ def recall(
     found = session.run(memory.recall(query, k=k, valid_at=valid_at, known_at=known_at))
     failures = dict(found.trace.failures)
     for part in found.degraded:
-        said = wording.DEGRADED.get(part, f"Degraded: {part}.")
+        said = wording.DEGRADED[part]
         session.out.notice(f"{said} ({failures[part]})" if part in failures else said)
     form = forms.explained(found) if explain else found.as_json()
     session.out.answer(form, lambda: show_recall(session, found, explain=explain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
@@ -11,6 +12,7 @@ from remembrancer.cli.commands import WrongUseError
 from remembrancer.cli.memories import told
 from remembrancer.cli.options import ChangedAt, For, WasWrong, group_verb, verb
 from remembrancer.cli.session import Session
+from remembrancer.errors import NotFoundError
 
 if TYPE_CHECKING:
     from remembrancer.memory.models import Proposal
@@ -75,12 +77,21 @@ def _show(session: Session, each: Proposal) -> None:
     if each.content:
         out.line(each.content, indent=2)
     if each.target_id is not None:
-        standing = session.run(session.memory.get(each.target_id))
-        if standing is not None and standing.content != each.content:
-            out.line(("now: ", "dim"), standing.content, indent=2)
+        _show_target(session, each.target_id, each.content)
     if each.quote:
         out.line(f"“{each.quote}”", indent=2)
     out.line((str(each.id), "dim"), indent=2)
+
+
+def _show_target(session: Session, target: UUID, proposed: str | None) -> None:
+    """What the memory says now, unless it is what is proposed; a bar once it is forgotten."""
+    try:
+        standing = session.run(session.memory.get(target))
+    except NotFoundError:
+        session.out.line(wording.state("forgotten"), indent=2)
+        return
+    if standing is not None and standing.content != proposed:
+        session.out.line(("now: ", "dim"), standing.content, indent=2)
 
 
 def approve(

@@ -46,7 +46,8 @@ REASONS: Final[Mapping[str, str]] = {
 DEGRADED: Final[Mapping[str, str]] = {
     "vector": "By words only: finding by meaning does not answer.",
     "index": "Your memories could not be searched.",
-    "profile": "Your profile could not be read.",
+    "deadline": "Recall took too long: nothing is given.",
+    "memory": "Your memories could not be read: nothing is given.",
 }
 PENDING: Final = "found by words until `remembrancer reindex --pending` has run"
 

@@ -5,7 +5,6 @@ No event is written here, and no tombstone: importing the same file again brings
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -22,7 +21,13 @@ from remembrancer.index.repository import drop_vectors
 
 _m, _w, _c = messages.c, withheld.c, chats.c
 
-_IDS_OF_CHAT: Final = select(_m.id).where(_m.user_id == OWNER, _m.chat_id == bindparam("chat"))
+_OF_CHAT: Final = select(_m.id).where(_m.user_id == OWNER, _m.chat_id == bindparam("chat"))
+_DROP_SPANS_OF_CHAT: Final = delete(withheld).where(
+    _w.user_id == OWNER, _w.message_id.in_(_OF_CHAT)
+)
+_DROP_MESSAGES_OF_CHAT: Final = delete(messages).where(
+    _m.user_id == OWNER, _m.chat_id == bindparam("chat")
+)
 _DROP_SPANS: Final = delete(withheld).where(
     _w.user_id == OWNER, _w.message_id == bindparam("message")
 )
@@ -56,7 +61,9 @@ def delete_message(unit: Unit, message_id: UUID, *, index_seq: int) -> Removed:
         return Removed()
     remake = drop_made_with(unit, (message,), index_seq)
     unit.run(_ADOPT, chat=message.chat_id, former=message_id, to_parent=message.parent_id)
-    _drop(unit, (message_id,))
+    unit.run(_DROP_SPANS, message=message_id)
+    unit.run(_DROP_MESSAGE, message=message_id)
+    drop_vectors(unit, (message_id,))
     rekey(unit, message.chat_id)
     away = branches.settle(unit, message.chat_id, index_seq)
     return Removed(
@@ -70,8 +77,10 @@ def delete_chat(unit: Unit, chat_id: UUID) -> Removed:
     """Remove a chat with all its messages. Nothing for no such."""
     if repository.chat(unit, chat_id) is None:
         return Removed()
-    ids = tuple(row.id for row in unit.all(_IDS_OF_CHAT, chat=chat_id))
-    _drop(unit, ids)
+    ids = tuple(repository.message_ids(unit, chat_id))
+    unit.run(_DROP_SPANS_OF_CHAT, chat=chat_id)
+    unit.run(_DROP_MESSAGES_OF_CHAT, chat=chat_id)
+    drop_vectors(unit, ids)
     unit.run(_DROP_CHAT, chat=chat_id)
     return Removed(chat_ids=(chat_id,), message_ids=ids)
 
@@ -83,10 +92,3 @@ def delete_import(unit: Unit, import_id: UUID) -> Removed:
         chat_ids=tuple(chat_id for each in gone for chat_id in each.chat_ids),
         message_ids=tuple(message_id for each in gone for message_id in each.message_ids),
     )
-
-
-def _drop(unit: Unit, ids: Sequence[UUID]) -> None:
-    unit.run_many(_DROP_SPANS, ({"message": each} for each in ids))
-    unit.run_many(_DROP_MESSAGE, ({"message": each} for each in ids))
-    if ids:
-        drop_vectors(unit, list(ids))

@@ -14,12 +14,10 @@ from uuid import UUID
 from sqlalchemy import (
     BindParameter,
     Executable,
-    Integer,
     Row,
     bindparam,
     func,
     insert,
-    or_,
     select,
     update,
 )
@@ -29,6 +27,7 @@ from remembrancer.conversations.sieve import may_hold
 from remembrancer.conversations.tables import chats, messages, spaces, withheld
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
+from remembrancer.errors import NotFoundError
 from remembrancer.text.spans import Span, contains_quote
 
 T = TypeVar("T")
@@ -98,22 +97,19 @@ _MESSAGE: Final = select(
 _BY_ID: Final = _MESSAGE.where(_m.id.in_(_IDS))
 _CHILDREN: Final = _MESSAGE.where(_m.chat_id == bindparam("chat"), _m.parent_id.in_(_IDS))
 _OF_CHAT: Final = _MESSAGE.where(_m.chat_id == bindparam("chat")).order_by(_m.position)
+_IDS_OF_CHAT: Final = (
+    select(_m.id)
+    .where(_m.user_id == OWNER, _m.chat_id == bindparam("chat"))
+    .order_by(_m.position, _m.id)
+)
 _TAIL: Final = (
     _MESSAGE.where(_m.chat_id == bindparam("chat"), _m.live == 1)
     .order_by(_m.position.desc())
     .limit(1)
 )
-_EVIDENCE: Final = _MESSAGE.where(
-    _m.role == Role.USER.value,
-    or_(_m.authored_by == AuthoredBy.PERSON.value, bindparam("anyhow", type_=Integer) == 1),
-    _m.live == 1,
-)
-_EVIDENCE_OF_CHAT: Final = _EVIDENCE.where(_m.chat_id == bindparam("chat")).order_by(
-    _m.position.desc()
-)
-_EVIDENCE_ALL: Final = (
-    _EVIDENCE.where(_m.id < bindparam("before")).order_by(_m.id.desc()).limit(BOUND)
-)
+_SAID: Final = _MESSAGE.where(_m.role == Role.USER.value, _m.live == 1)
+_SAID_IN_CHAT: Final = _SAID.where(_m.chat_id == bindparam("chat")).order_by(_m.position.desc())
+_SAID_ANYWHERE: Final = _SAID.where(_m.id < bindparam("before")).order_by(_m.id.desc()).limit(BOUND)
 _PAGE: Final = _MESSAGE.where(_m.id > bindparam("after")).order_by(_m.id).limit(bindparam("most"))
 _SPANS: Final = select(_w.message_id, _w.span_from, _w.span_to, _w.tombstone_id).where(
     _w.user_id == OWNER, _w.message_id.in_(_IDS)
@@ -158,6 +154,12 @@ def find_space(unit: Unit, name: str) -> SpaceInfo | None:
 def space_exists(unit: Unit, space_id: UUID) -> bool:
     """Whether the person has such a space."""
     return unit.first(_SPACE, space=space_id) is not None
+
+
+def check_space(unit: Unit, space_id: UUID | None) -> None:
+    """`NotFoundError` for a space the person hasn't; None is no space, and fine."""
+    if space_id is not None and not space_exists(unit, space_id):
+        raise NotFoundError(f"There is no space {space_id}.", field="space", value=str(space_id))
 
 
 def insert_space(unit: Unit, space_id: UUID, name: str, event_seq: int) -> None:
@@ -242,6 +244,11 @@ def children(unit: Unit, parents: Iterable[Message]) -> list[Message]:
     return _full(unit, rows)
 
 
+def message_ids(unit: Unit, chat_id: UUID) -> list[UUID]:
+    """The ids of a chat's messages, in order of arrival."""
+    return [row.id for row in unit.all(_IDS_OF_CHAT, chat=chat_id)]
+
+
 def chat_messages(unit: Unit, chat_id: UUID) -> list[Message]:
     """A chat's messages on all branches, in order of arrival."""
     return _full(unit, unit.all(_OF_CHAT, chat=chat_id))
@@ -264,25 +271,33 @@ def user_said(
     *,
     chat_id: UUID | None = None,
     message_id: UUID | None = None,
-    anyhow: bool = False,
 ) -> Message | None:
     """The newest message in which the person wrote `quote`, verbatim; None when there is none.
 
     Only `user` messages authored by the person, on the live branch, count, and only what of them
     isn't withheld. A `message_id` or a `chat_id` narrows it; both must hold when both are given.
-    `anyhow`: also those that came with an import or a client's history, to say where it stands.
     """
     if message_id is not None:
         found = find_message(unit, message_id)
-        if found is None or not _is_evidence(found, anyhow=anyhow):
+        if found is None or not is_evidence(found):
             return None
         holds = chat_id in (None, found.chat_id) and contains_quote(found.quotable, quote)
         return found if holds else None
-    for rows in _evidence(unit, chat_id, anyhow=anyhow):
+    stands = where_said(unit, quote, chat_id=chat_id)
+    return stands if stands is not None and is_evidence(stands) else None
+
+
+def where_said(unit: Unit, quote: str, *, chat_id: UUID | None = None) -> Message | None:
+    """Where `quote` stands: as `user_said`, else in the newest `user` message that came with an
+    import or a client's history. Reads what was said once."""
+    otherwise: Message | None = None
+    for rows in _said(unit, chat_id):
         for each in _full(unit, [row for row in rows if may_hold(row.text, quote)]):
             if contains_quote(each.quotable, quote):
-                return each
-    return None
+                if is_evidence(each):
+                    return each
+                otherwise = otherwise or each
+    return otherwise
 
 
 def withheld_spans(unit: Unit, ids: Iterable[UUID]) -> list[Withheld]:
@@ -303,19 +318,20 @@ def among(unit: Unit, statement: Executable, ids: Iterable[UUID]) -> list[Row[An
     return [row for batch in batched(ids) for row in unit.all(statement, ids=batch)]
 
 
-def _evidence(unit: Unit, chat_id: UUID | None, *, anyhow: bool) -> Iterator[Sequence[Row[Any]]]:
-    """What the person wrote, newest first, as rows in batches."""
+def _said(unit: Unit, chat_id: UUID | None) -> Iterator[Sequence[Row[Any]]]:
+    """What was said as the person, newest first, as rows in batches."""
     if chat_id is not None:
-        yield unit.all(_EVIDENCE_OF_CHAT, chat=chat_id, anyhow=int(anyhow))
+        yield unit.all(_SAID_IN_CHAT, chat=chat_id)
         return
     before = LAST_ID
-    while batch := unit.all(_EVIDENCE_ALL, before=before, anyhow=int(anyhow)):
+    while batch := unit.all(_SAID_ANYWHERE, before=before):
         yield batch
         before = batch[-1].id
 
 
-def _is_evidence(message: Message, *, anyhow: bool) -> bool:
-    theirs = anyhow or message.authored_by is AuthoredBy.PERSON
+def is_evidence(message: Message) -> bool:
+    """Whether the person wrote it themselves, and still stands by it."""
+    theirs = message.authored_by is AuthoredBy.PERSON
     return message.role is Role.USER and theirs and message.live
 
 

@@ -12,28 +12,23 @@ from functools import partial
 from typing import Final, TypeAlias
 from uuid import UUID
 
-import structlog
-
 from remembrancer.conversations import planning, repository, storing
 from remembrancer.conversations.models import AuthoredBy, Chat, Conversation, Message, SpaceInfo
 from remembrancer.conversations.planning import Plan
 from remembrancer.conversations.storing import UNIT_MESSAGES, MessageVectors
 from remembrancer.db.database import Database
 from remembrancer.db.units import Unit
-from remembrancer.embeddings.base import Kind as TextKind
-from remembrancer.embeddings.vectors import rows_to_half
-from remembrancer.embeddings.worker import EmbeddingWorker, Priority
-from remembrancer.errors import EmbedderError, NotFoundError, RefusedError
+from remembrancer.embeddings.serving import AskServing, try_passages
+from remembrancer.embeddings.worker import Priority
+from remembrancer.errors import NotFoundError, RefusedError
 from remembrancer.events.kinds import Kind, Payload
 from remembrancer.events.log import Journal, journal
 from remembrancer.ids import new_id
 from remembrancer.jobs import names, queue
 from remembrancer.policy import service as policy
-from remembrancer.policy.models import MachineWrites
-from remembrancer.scope import Actor, ActorKind, Scope
+from remembrancer.scope import Actor, Scope
 from remembrancer.text.limits import check_name
 
-_log: Final = structlog.get_logger(__name__)
 PATIENCE: Final = 600.0
 """Seconds that one unit's messages may take in the embedder."""
 
@@ -73,13 +68,11 @@ class ConversationService:
     def __init__(
         self,
         db: Database,
-        worker: EmbeddingWorker | None,
-        embedding_space: Callable[[], int | None],
+        serving: AskServing,
         edited_away: EditedAway | None = None,
     ) -> None:
         self._db = db
-        self._worker = worker
-        self._embedding_space = embedding_space
+        self._serving = serving
         self._edited_away = edited_away
 
     async def ensure_space(self, scope: Scope, actor: Actor, name: str) -> SpaceInfo:
@@ -104,9 +97,7 @@ class ConversationService:
 
     async def _check_machine(self, scope: Scope, actor: Actor) -> None:
         """`RefusedError`, once it is logged, when the person lets no machine write."""
-        if actor.is_person or actor.kind is ActorKind.SYSTEM:
-            return
-        if await self._db.read(scope, policy.machine_writes) is not MachineWrites.OFF:
+        if not await self._db.read(scope, lambda unit: policy.machines_are_off(unit, actor)):
             return
 
         def work(unit: Unit) -> None:
@@ -139,6 +130,10 @@ class ConversationService:
     async def messages(self, scope: Scope, chat_id: UUID) -> list[Message]:
         """A chat's messages, all branches, in order."""
         return await self._db.read(scope, lambda unit: repository.chat_messages(unit, chat_id))
+
+    async def messages_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Message]:
+        """These messages, those that there are, by id."""
+        return await self._db.read(scope, lambda unit: repository.messages_by_id(unit, ids))
 
     async def store(
         self,
@@ -190,23 +185,13 @@ class ConversationService:
 
     async def _vectors(self, chunk: Sequence[tuple[bytes, str]]) -> MessageVectors | None:
         """Vectors of one unit's messages; None when the embedder doesn't answer (then pending)."""
-        if self._worker is None or not chunk:
-            return None
-        try:
-            made = await self._worker.embed(
-                [words for _, words in chunk],
-                TextKind.PASSAGE,
-                priority=Priority.BACKGROUND,
-                timeout=PATIENCE,
-            )
-            space = self._embedding_space()
-        except EmbedderError as error:
-            _log.warning("embedder.failed", code=error.code, pending=len(chunk))
-            return None
-        if space is None:
+        words = [each for _, each in chunk]
+        made = await try_passages(self._serving, words, Priority.BACKGROUND, PATIENCE)
+        if made is None:
             return None
         digests = [digest for digest, _ in chunk]
-        return MessageVectors(space, dict(zip(digests, rows_to_half(made), strict=True)))
+        by_digest = dict(zip(digests, made.vectors, strict=True))
+        return MessageVectors(made.serving.space_id, by_digest)
 
     async def _store_part(self, made: _Made, vectors: MessageVectors | None) -> storing.Stored:
         def work(unit: Unit) -> storing.Stored:

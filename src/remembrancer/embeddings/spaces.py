@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import bindparam, insert, select
@@ -13,7 +14,19 @@ from remembrancer.embeddings.base import SpaceSpec
 from remembrancer.embeddings.tables import embedding_spaces
 
 _BY_KEY: Final = select(embedding_spaces.c.id).where(embedding_spaces.c.key == bindparam("wanted"))
+_SERVING: Final = (
+    select(embedding_spaces.c.id)
+    .where(embedding_spaces.c.state == "serving")
+    .order_by(embedding_spaces.c.id)
+)
 _ADD: Final = insert(embedding_spaces)
+
+
+def serving_ids(db: Database) -> Sequence[int]:
+    """Every space that is registered as serving, oldest first. Blocks."""
+    return db.system_now(
+        "list the embedding spaces", lambda unit: [row.id for row in unit.all(_SERVING)]
+    )
 
 
 def space_id(db: Database, spec: SpaceSpec) -> int:

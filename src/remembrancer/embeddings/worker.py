@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from remembrancer.embeddings.base import Embedder, Kind, SpaceSpec, Vectors
+from remembrancer.embeddings.base import Embedder, Kind, Vectors
 from remembrancer.embeddings.queue import Priority, Request, Slot, Waiting
 from remembrancer.errors import EmbedderError, EmbedderUnavailableError, ModelMissingError
 
@@ -57,7 +57,6 @@ class EmbeddingWorker:
         self.embedder = embedder
         self._ready = threading.Condition()
         self._waiting = Waiting(limit=queue_limit, batch=batch, cached=CACHED_QUERIES)
-        self._warming: list[Future[SpaceSpec]] = []
         self._thread: threading.Thread | None = None
         self._closed = False
         self._last_error: str | None = None
@@ -146,31 +145,15 @@ class EmbeddingWorker:
         with self._ready:
             self._waiting.drop_cached()
 
-    def warm(self) -> Future[SpaceSpec]:
-        """Loads the model on the thread, ahead of need; the future gives the space."""
-        future: Future[SpaceSpec] = Future()
-        with self._ready:
-            refused = self._closed
-            if not refused:
-                self._warming.append(future)
-                self._wake()
-        if refused:
-            future.set_exception(EmbedderUnavailableError("The embedder is closed."))
-        return future
-
     def close(self) -> None:
         """Refuses what waits, lets the call under way end, joins the thread. Idempotent."""
         with self._ready:
             self._closed = True
-            left, self._warming = self._warming, []
             slots = self._waiting.drain()
             self._ready.notify_all()
         reason = EmbedderUnavailableError("The embedder is closed.")
         for slot in slots:
             slot.fail(reason)
-        for future in left:
-            if future.set_running_or_notify_cancel():
-                future.set_exception(reason)
         self.embedder.close()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(CLOSE_SECONDS)
@@ -185,24 +168,12 @@ class EmbeddingWorker:
     def _run(self) -> None:
         while True:
             with self._ready:
-                self._ready.wait_for(lambda: self._closed or self._warming or self._waiting)
+                self._ready.wait_for(lambda: self._closed or self._waiting)
                 if self._closed:
                     return
-                warming, self._warming = self._warming, []
                 kind, slots = self._waiting.take()
-            for future in warming:
-                self._warm(future)
             if slots:
                 self._serve(kind, slots)
-
-    def _warm(self, future: Future[SpaceSpec]) -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            self._call(["warm"], Kind.QUERY)
-            future.set_result(self.embedder.spec)
-        except EmbedderError as error:
-            future.set_exception(error)
 
     def _serve(self, kind: Kind, slots: list[Slot]) -> None:
         began = time.perf_counter()

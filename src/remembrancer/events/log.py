@@ -120,7 +120,7 @@ def begin(unit: Unit) -> None:
 class Journal:
     """A write's hold on the log. Made by `journal(unit)`."""
 
-    __slots__ = ("_changed", "_hash", "_index_seq", "_recorded_at", "_seq", "unit")
+    __slots__ = ("_before", "_changed", "_hash", "_index_seq", "_recorded_at", "_seq", "unit")
 
     def __init__(self, unit: Unit) -> None:
         row = unit.first(_LOCK)
@@ -132,6 +132,7 @@ class Journal:
         self._index_seq: int = row.index_seq
         self._recorded_at: Instant = row.last_recorded_at
         self._changed = False
+        self._before = self._seq
 
     @property
     def next_recorded_at(self) -> Instant:
@@ -186,7 +187,9 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Write the head row back."""
+        """Write the head row back, if anything was written."""
+        if self._seq == self._before and not self._changed:
+            return
         self.unit.run(
             _MOVE,
             to_seq=self._seq,

@@ -55,11 +55,9 @@ class PersonalMemory(ReadableMemory):
         space = await self._engine.conversations.ensure_space(self._scope, self.actor, name)
         return PersonalMemory(self._engine, self.account, self.actor, self._scope.within(space.id))
 
-    async def _one(
-        self, operation: Operation, *, key: str | None = None, wait: float = 30.0
-    ) -> Outcome:
-        request = Request((), self.actor, idempotency_key=key, wait=wait)
-        return await self._engine.memory.one(self._scope, operation, request)
+    async def _one(self, operation: Operation, *, key: str | None = None) -> Outcome:
+        request = Request((operation,), self.actor, atomic=True, idempotency_key=key)
+        return (await self._engine.memory.apply(self._scope, request))[0]
 
     @property
     def _space(self) -> UUID | None:

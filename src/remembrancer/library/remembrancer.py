@@ -5,13 +5,15 @@
         await ada.add("Ada is vegan.", type="user")
         print((await ada.recall("what can I cook for Ada?")).recalled_block)
 
-`add` and `search` take `user_id`: it names a person, made on first use. The operator vouches for
-who that is. `SyncRemembrancer` is the same, without `await`.
+`add` and `search` take `user_id`: it names a person, whom `add` makes on first use. The
+operator vouches for who that is. `SyncRemembrancer` is the same, without `await`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,11 +23,11 @@ from remembrancer.accounts.models import Account, Removal
 from remembrancer.clock import Instant
 from remembrancer.conversations.models import Conversation, IncomingMessage, Role
 from remembrancer.embeddings.base import Embedder
-from remembrancer.errors import InvalidInputError
+from remembrancer.errors import InvalidInputError, NotFoundError
 from remembrancer.library.engine import Engine
 from remembrancer.library.person import PersonalMemory
+from remembrancer.memory.listing import holds
 from remembrancer.memory.models import Outcome
-from remembrancer.memory.reading import holds
 from remembrancer.recall.models import Entry, Request
 from remembrancer.scope import Actor, ActorKind
 
@@ -53,16 +55,7 @@ class Remembrancer:
             "database_url": database_url,
             "migration_url": migration_url,
         }
-        settings = config.load(options)
-        if embedder is None:
-            self.engine = Engine.from_config(settings)
-        else:
-            self.engine = Engine(
-                settings.data,
-                database_url=settings.text("database_url"),
-                migration_url=settings.text("migration_url"),
-                embedder=embedder,
-            )
+        self.engine = Engine.from_config(config.load(options), embedder=embedder)
         self._agent: str | None = None
 
     def as_agent(self, name: str) -> Remembrancer:
@@ -92,10 +85,7 @@ class Remembrancer:
     async def remove_person(self, user_id: str) -> Removal:
         """Remove a person and everything of theirs."""
         operator = Actor(ActorKind.PERSON, "operator", "library")
-        removal = await self.engine.db.call(lambda: self.engine.accounts.remove(user_id, operator))
-        self.engine.indexes.drop(removal.user_id)
-        self.engine.worker.drop_queries()
-        return removal
+        return await self.engine.db.call(lambda: self.engine.remove_person(user_id, operator))
 
     async def add(
         self,
@@ -139,9 +129,13 @@ class Remembrancer:
         """What ranks highest for a query, memories only, no floor, best first.
 
         `filters` are compared with `metadata`. Returns `{"results": [{"id", "memory", "score",
-        "metadata"}]}`; an unknown person has none.
+        "relevance", "metadata"}], "degraded"}`: `score` orders, `relevance` is a probability. An
+        unknown person has no results, and no account is made.
         """
-        memory = await self.person(user_id)
+        if limit < 0:
+            raise InvalidInputError(
+                f"limit is {limit}.", field="limit", value=limit, limit="0 or more"
+            )
         wide = Request(
             query,
             k=min(500, limit if not filters else 500),
@@ -150,28 +144,25 @@ class Remembrancer:
             messages=False,
             profile_apart=False,
         )
-        found = await memory.recall(query, question=wide)
-        results: list[Mapping[str, object]] = []
-        for entry in found.entries:
-            meta = await self._meta(memory, entry)
-            if len(results) < limit and holds(meta, filters or {}):
-                results.append(
-                    {
-                        "id": str(entry.id),
-                        "memory": entry.content,
-                        "score": entry.relevance,
-                        "metadata": dict(meta),
-                    }
-                )
-        return {"results": results, "degraded": list(found.degraded)}
-
-    async def _meta(self, memory: PersonalMemory, entry: Entry) -> Mapping[str, object]:
-        found = await memory.get(entry.id)
-        return {} if found is None else found.meta
+        try:
+            memory = await self.person(user_id, create=False)
+        except NotFoundError:
+            return {"results": [], "degraded": []}
+        found = await memory.recall(wide)
+        metas = await memory.metas([each.id for each in found.entries])
+        wanted = (
+            _found(each, metas[each.id])
+            for each in found.entries
+            if each.id in metas and holds(metas[each.id], filters or {})
+        )
+        return {
+            "results": list(islice(wanted, limit)),
+            "degraded": [each.value for each in found.degraded],
+        }
 
     async def close(self) -> None:
         """Finish what is under way and close everything."""
-        self.engine.close()
+        await asyncio.to_thread(self.engine.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -190,6 +181,16 @@ def _result(outcome: Outcome) -> Mapping[str, object]:
         "id": None if outcome.id is None else str(outcome.id),
         "status": outcome.status.value,
         "version": outcome.version,
+    }
+
+
+def _found(entry: Entry, meta: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        "id": str(entry.id),
+        "memory": entry.content,
+        "score": entry.score,
+        "relevance": entry.relevance,
+        "metadata": dict(meta),
     }
 
 

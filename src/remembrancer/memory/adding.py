@@ -7,13 +7,14 @@ from uuid import UUID
 
 from remembrancer.clock import MIN, Instant, write
 from remembrancer.conversations import repository as chats
-from remembrancer.errors import InvalidInputError, NotFoundError
+from remembrancer.errors import InvalidInputError
 from remembrancer.events.kinds import Kind
 from remembrancer.ids import new_id
 from remembrancer.memory import nearness, origins, proposing, repository, rules, timeline
+from remembrancer.memory.drafts import Draft, NewText, NewVersion
 from remembrancer.memory.models import Add, Op, Outcome, Quote, Status, Trust, as_type
 from remembrancer.memory.repository import Standing
-from remembrancer.memory.writing import Draft, NewText, NewVersion, Writing
+from remembrancer.memory.writing import Writing
 from remembrancer.scope import ActorKind
 from remembrancer.text.limits import check_content, check_meta
 from remembrancer.text.normalise import fingerprint
@@ -53,12 +54,9 @@ def add(writing: Writing, request: Add) -> Outcome:
     refusal = rules.switched_off(writing) or _entombed(writing, request)
     if refusal is not None:
         return refusal
-    if request.space is not None and not chats.space_exists(writing.unit, request.space):
-        raise NotFoundError(
-            f"There is no space {request.space}.", field="space", value=str(request.space)
-        )
-    claimed = request
-    request = replace(request, quote=rules.placed(writing, request.quote))
+    chats.check_space(writing.unit, request.space)
+    placed = rules.place(writing, request.quote)
+    request = replace(request, quote=placed.quote)
     twins = find_twins(writing, request)
     if twins.live is not None:
         return _meet(writing, request, twins.live)
@@ -70,18 +68,18 @@ def add(writing: Writing, request: Add) -> Outcome:
     if resembled is not None:
         outcome = create(writing, request, Trust.CANDIDATE, resembles=resembled)
     else:
-        outcome = create(writing, request, first_trust(writing, claimed))
+        outcome = create(writing, request, first_trust(writing, request, placed))
     nearness.propose_merge(writing, request, outcome)
     return outcome
 
 
-def first_trust(writing: Writing, request: Add) -> Trust:
+def first_trust(writing: Writing, request: Add, placed: rules.Placed) -> Trust:
     """Confirmed by a person, the importer's choice, or what the person's rule says."""
     if writing.actor.is_person:
         return Trust.CONFIRMED
     if writing.actor.kind is ActorKind.IMPORTER:
         return request.landing or Trust.CANDIDATE
-    return rules.landing(writing, request.quote)
+    return rules.landing(writing, placed)
 
 
 def find_twins(writing: Writing, request: Add) -> Twins:
@@ -170,20 +168,16 @@ def _meet(writing: Writing, request: Add, twin: Standing) -> Outcome:
     ):
         return _duplicate(writing, twin.memory_id)
     landed = writing.land(Kind.MEMORY_CORROBORATED, Draft(twin.memory_id, quote=request.quote))
-    return Outcome(
-        Status.DUPLICATE, id=twin.memory_id, version=landed.revision, event=landed.stamp.seq
-    )
+    return landed.outcome(Status.DUPLICATE, twin.memory_id)
 
 
 def confirm_twin(writing: Writing, memory_id: UUID) -> Outcome:
     """A person says what is there already: it becomes confirmed, its proposal approved."""
     draft = Draft(memory_id)
-    for each in repository.believed(writing.unit, memory_id):
-        draft.closes.append(each)
-        draft.opens.append(NewVersion.again(each, trust=Trust.CONFIRMED))
+    draft.reopen(repository.believed(writing.unit, memory_id), trust=Trust.CONFIRMED)
     landed = writing.land(Kind.MEMORY_CONFIRMED, draft)
     proposing.settle_add(writing, memory_id, "approved", landed.stamp.seq)
-    return Outcome(Status.UPDATED, id=memory_id, version=landed.revision, event=landed.stamp.seq)
+    return landed.outcome(Status.UPDATED, memory_id)
 
 
 def create(
@@ -223,12 +217,5 @@ def create(
         proposal = proposing.record(
             writing, Op.ADD, target=memory_id, quote=request.quote, event_seq=landed.stamp.seq
         )
-    return Outcome(
-        Status.CANDIDATE if trust is Trust.CANDIDATE else Status.CREATED,
-        id=memory_id,
-        version=landed.revision,
-        event=landed.stamp.seq,
-        pending=landed.pending,
-        proposal=proposal,
-        resembles=resembles,
-    )
+    status = Status.CANDIDATE if trust is Trust.CANDIDATE else Status.CREATED
+    return replace(landed.outcome(status, memory_id), proposal=proposal, resembles=resembles)

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from remembrancer.clock import Instant, write
 from remembrancer.conversations import repository as chats
-from remembrancer.errors import DuplicateError, InvalidInputError, NotFoundError, TransitionError
+from remembrancer.errors import DuplicateError, InvalidInputError, TransitionError
 from remembrancer.events.kinds import Kind
 from remembrancer.memory import nearness, proposing, repository, rules, timeline
+from remembrancer.memory.drafts import Draft, NewText, NewTombstone, NewVersion
 from remembrancer.memory.models import (
     Correct,
     Meaning,
@@ -26,7 +27,7 @@ from remembrancer.memory.models import (
 )
 from remembrancer.memory.repository import Identity, Standing
 from remembrancer.memory.timeline import Piece, Says
-from remembrancer.memory.writing import Draft, Landed, NewText, NewTombstone, NewVersion, Writing
+from remembrancer.memory.writing import Writing
 from remembrancer.text.limits import check_content
 from remembrancer.text.normalise import fingerprint
 from remembrancer.text.paths import clean_path
@@ -84,8 +85,8 @@ def correct(writing: Writing, request: Correct) -> Outcome:
     """Replace a value. By a person it lands; by a machine it lands or is proposed, by the rule."""
     check_content(request.content)
     rules.check_quote(request.quote)
-    claimed = request.quote
-    request = replace(request, quote=rules.placed(writing, claimed))
+    placed = rules.place(writing, request.quote)
+    request = replace(request, quote=placed.quote)
     subject = _subject(writing, request.memory_id, request.expected_version, request.valid_at)
     refusal = rules.switched_off(writing) or rules.entombed(
         writing, request.content, _words(request.quote), request.path
@@ -102,7 +103,7 @@ def correct(writing: Writing, request: Correct) -> Outcome:
     if taken is not None:
         return taken
     resembled = nearness.resembled(writing, request.content)
-    if resembled is not None or not _may_apply(writing, old, claimed):
+    if resembled is not None or not _may_apply(writing, old, placed):
         return replace(_propose_correction(writing, request, subject), resembles=resembled)
     draft = Draft(subject.identity.id, quote=request.quote, notes={"meaning": request.meaning})
     text = NewText.of(request.content)
@@ -113,15 +114,15 @@ def correct(writing: Writing, request: Correct) -> Outcome:
     _bury(writing, draft, request.meaning, old, request.content)
     landed = writing.land(Kind.MEMORY_CORRECTED, draft)
     proposing.settle_add(writing, subject.identity.id, "approved", landed.stamp.seq)
-    return _updated(subject, landed)
+    return landed.outcome(Status.UPDATED, subject.identity.id)
 
 
 def _words(quote: Quote | None) -> str | None:
     return None if quote is None else quote.text
 
 
-def _may_apply(writing: Writing, old: Standing, quote: Quote | None) -> bool:
-    return writing.actor.is_person or rules.may_apply(writing, old.trust, quote)
+def _may_apply(writing: Writing, old: Standing, placed: rules.Placed) -> bool:
+    return writing.actor.is_person or rules.may_apply(writing, old.trust, placed)
 
 
 def _taken(writing: Writing, content: str, old: Standing, valid_from: Instant) -> Outcome | None:
@@ -198,12 +199,15 @@ def _replace(
 
 def _restate(draft: Draft, subject: _Subject, **changes: object) -> None:
     """Trust, type, path and space are the memory's: what changes them changes every rectangle."""
-    for each in subject.believed:
-        if each is not subject.meant and any(
-            getattr(each, name) != value for name, value in changes.items()
-        ):
-            draft.closes.append(each)
-            draft.opens.append(NewVersion.again(each, **changes))
+    others = (each for each in subject.believed if each is not subject.meant)
+    draft.reopen(
+        (
+            each
+            for each in others
+            if any(getattr(each, name) != value for name, value in changes.items())
+        ),
+        **changes,
+    )
 
 
 def _bury(
@@ -217,21 +221,11 @@ def _bury(
         draft.tombstones.append(NewTombstone(Grave.REFUTED, old.content))
 
 
-def _updated(subject: _Subject, landed: Landed) -> Outcome:
-    return Outcome(
-        Status.UPDATED,
-        id=subject.identity.id,
-        version=landed.revision,
-        event=landed.stamp.seq,
-        pending=landed.pending,
-    )
-
-
 def retract(writing: Writing, request: Retract) -> Outcome:
     """Stop believing a value, wholly (`was_wrong`) or from a time on, with nothing in its place."""
     rules.check_quote(request.quote)
-    claimed = request.quote
-    request = replace(request, quote=rules.placed(writing, claimed))
+    placed = rules.place(writing, request.quote)
+    request = replace(request, quote=placed.quote)
     subject = _subject(writing, request.memory_id, request.expected_version, request.valid_at)
     refusal = rules.switched_off(writing) or rules.entombed(writing, "", _words(request.quote))
     if refusal is not None:
@@ -242,7 +236,7 @@ def retract(writing: Writing, request: Retract) -> Outcome:
     else:
         at = writing.journal.next_recorded_at if request.at is None else request.at
         pieces = timeline.ended_at(old.rectangle, at)
-    if not _may_apply(writing, old, claimed):
+    if not _may_apply(writing, old, placed):
         return proposing.propose(
             writing,
             Op.RETRACT,
@@ -258,7 +252,8 @@ def retract(writing: Writing, request: Retract) -> Outcome:
     draft = Draft(subject.identity.id, quote=request.quote, notes={"meaning": request.meaning})
     _replace(draft, old, pieces, None)
     _bury(writing, draft, request.meaning, old, None)
-    return _updated(subject, writing.land(Kind.MEMORY_RETRACTED, draft))
+    landed = writing.land(Kind.MEMORY_RETRACTED, draft)
+    return landed.outcome(Status.UPDATED, subject.identity.id)
 
 
 def move(writing: Writing, request: Move) -> Outcome:
@@ -268,20 +263,13 @@ def move(writing: Writing, request: Move) -> Outcome:
     refusal = rules.switched_off(writing) or rules.entombed(writing, "", request.path)
     if refusal is not None:
         return refusal
-    standing = repository.believed(writing.unit, found.id)
-    if not standing:
-        raise NotFoundError(
-            f"Memory {found.id} says nothing any more.", field="id", value=str(found.id)
-        )
-    if request.space is not None and not chats.space_exists(writing.unit, request.space):
-        raise NotFoundError(
-            f"There is no space {request.space}.", field="space", value=str(request.space)
-        )
+    standing = repository.standing(writing.unit, found.id)
+    chats.check_space(writing.unit, request.space)
     first = standing[0]
     changes = _moved(writing, request, first)
     if all(getattr(first, name) == value for name, value in changes.items()):
         return Outcome(Status.UNCHANGED, id=found.id, version=found.revision)
-    if not _may_apply(writing, first, None):
+    if not _may_apply(writing, first, rules.Placed()):
         return proposing.propose(
             writing,
             Op.MOVE,
@@ -295,11 +283,8 @@ def move(writing: Writing, request: Move) -> Outcome:
             },
         )
     draft = Draft(found.id)
-    for each in standing:
-        draft.closes.append(each)
-        draft.opens.append(NewVersion.again(each, **changes))
-    landed = writing.land(Kind.MEMORY_MOVED, draft)
-    return Outcome(Status.UPDATED, id=found.id, version=landed.revision, event=landed.stamp.seq)
+    draft.reopen(standing, **changes)
+    return writing.land(Kind.MEMORY_MOVED, draft).outcome(Status.UPDATED, found.id)
 
 
 def _moved(writing: Writing, request: Move, first: Standing) -> dict[str, UUID | Type | None]:

@@ -7,9 +7,10 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.clock import parse
-from remembrancer.errors import ConflictError, InvalidInputError, NotFoundError
+from remembrancer.errors import ConflictError, InvalidInputError
 from remembrancer.events.kinds import Kind
 from remembrancer.memory import correcting, forgetting, proposing, repository, rules
+from remembrancer.memory.drafts import Draft, NewTombstone
 from remembrancer.memory.models import (
     Correct,
     Forget,
@@ -27,7 +28,7 @@ from remembrancer.memory.models import (
 )
 from remembrancer.memory.repository import Standing
 from remembrancer.memory.transitions import check_transition
-from remembrancer.memory.writing import Draft, NewTombstone, NewVersion, Writing
+from remembrancer.memory.writing import Writing
 from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Kind as Grave
 
@@ -45,25 +46,19 @@ def set_trust(writing: Writing, request: SetTrust) -> Outcome:
     """Move a memory along the table. A machine may only propose to archive."""
     found = repository.identity(writing.unit, request.memory_id)
     rules.check_version(found, request.expected_version)
-    standing = repository.believed(writing.unit, found.id)
-    if not standing:
-        raise NotFoundError(
-            f"Memory {found.id} says nothing any more.", field="id", value=str(found.id)
-        )
+    standing = repository.standing(writing.unit, found.id)
     answer = _by_machine(writing, request, standing[0].trust, found.revision)
     if answer is not None:
         return answer
     if not check_transition(standing[0].trust, request.trust):
         return Outcome(Status.UNCHANGED, id=found.id, version=found.revision)
     draft = Draft(found.id)
-    for each in standing:
-        draft.closes.append(each)
-        draft.opens.append(NewVersion.again(each, trust=request.trust))
+    draft.reopen(standing, trust=request.trust)
     _tombstones(writing, draft, standing, request.trust)
     landed = writing.land(_KINDS[request.trust], draft)
     outcome = "rejected" if request.trust is Trust.REJECTED else "approved"
     proposing.settle_add(writing, found.id, outcome, landed.stamp.seq)
-    return Outcome(Status.UPDATED, id=found.id, version=landed.revision, event=landed.stamp.seq)
+    return landed.outcome(Status.UPDATED, found.id)
 
 
 def _by_machine(
@@ -109,7 +104,7 @@ def pin(writing: Writing, request: Pin) -> Outcome:
     notes: dict[str, str | int | None] = {"rank": request.rank, "before": found.pin_rank}
     landed = writing.land(Kind.MEMORY_PINNED, Draft(found.id, notes=notes))
     writing.rank(found.id, request.rank)
-    return Outcome(Status.UPDATED, id=found.id, version=landed.revision, event=landed.stamp.seq)
+    return landed.outcome(Status.UPDATED, found.id)
 
 
 def _open(writing: Writing, proposal_id: UUID) -> Proposal:
@@ -247,10 +242,4 @@ def reject(writing: Writing, proposal_id: UUID) -> Outcome:
         draft.tombstones.append(NewTombstone(Grave.REJECTED, proposal.content, quotes=quotes))
     landed = writing.land(Kind.PROPOSAL_REJECTED, draft)
     proposing.settle(writing.unit, proposal_id, "rejected", landed.stamp.seq)
-    return Outcome(
-        Status.UPDATED,
-        id=proposal.target_id,
-        version=landed.revision,
-        event=landed.stamp.seq,
-        proposal=proposal_id,
-    )
+    return replace(landed.outcome(Status.UPDATED, proposal.target_id), proposal=proposal_id)

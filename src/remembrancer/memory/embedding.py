@@ -1,20 +1,20 @@
 """What a write needs of the embedder, before its unit opens: vectors, and what lies near them.
 
-An embedder that fails or is slow stops nothing: its texts are stored and marked pending.
+An embedder that fails or is slow stops nothing: its texts are stored and marked pending. Nor does
+an index that can't be read: near-duplicates by meaning are missed then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
 
 from remembrancer.db.database import Database
-from remembrancer.embeddings.base import Kind
-from remembrancer.embeddings.vectors import rows_to_half
-from remembrancer.embeddings.worker import EmbeddingWorker, Priority
-from remembrancer.errors import EmbedderError
+from remembrancer.embeddings.serving import AskServing, try_passages
+from remembrancer.embeddings.worker import Priority
+from remembrancer.errors import RemembrancerError
 from remembrancer.index.indexes import PersonalIndexes
 from remembrancer.memory import nearness
 from remembrancer.memory.writing import Vectors
@@ -27,38 +27,29 @@ _log: Final = structlog.get_logger(__name__)
 
 
 class NewWords:
-    """Embeds the new texts of a write. `embedding_space` is asked once the embedder answered."""
+    """Embeds the new texts of a write, and looks for what is stored near them."""
 
     def __init__(
-        self,
-        db: Database,
-        worker: EmbeddingWorker | None,
-        embedding_space: Callable[[], int | None],
-        indexes: PersonalIndexes | None,
+        self, db: Database, serving: AskServing, indexes: PersonalIndexes | None = None
     ) -> None:
         self._db = db
-        self._worker = worker
-        self._embedding_space = embedding_space
+        self._serving = serving
         self._indexes = indexes
 
     async def of(self, scope: Scope, texts: Sequence[str], wait: float) -> Vectors:
         """Vectors of distinct texts, as far as the embedder answers within `wait` seconds."""
-        worker = self._worker
-        if worker is None or not texts:
+        made = await try_passages(self._serving, texts, Priority.WRITE, wait)
+        if made is None:
             return Vectors()
-        try:
-            made = await worker.embed(texts, Kind.PASSAGE, priority=Priority.WRITE, timeout=wait)
-        except EmbedderError as error:
-            _log.warning("embedder.failed", code=error.code, pending=len(texts))
-            return Vectors()
-        space = await self._db.call(self._embedding_space)
-        if space is None:
-            return Vectors()
-        vectors = Vectors(space, dict(zip(texts, rows_to_half(made), strict=True)))
+        vectors = Vectors(made.serving.space_id, dict(zip(texts, made.vectors, strict=True)))
         indexes = self._indexes
         if indexes is None or len(texts) > NEAR_LIMIT:
             return vectors
-        calibrated = nearness.is_calibrated(worker.embedder.spec)
-        return await self._db.read(
-            scope, lambda unit: nearness.around(unit, indexes, vectors, calibrated=calibrated)
-        )
+        calibrated = nearness.is_calibrated(made.serving.spec)
+        try:
+            return await self._db.read(
+                scope, lambda unit: nearness.around(unit, indexes, vectors, calibrated=calibrated)
+            )
+        except RemembrancerError as error:
+            _log.warning("nearness.failed", code=error.code)
+            return vectors

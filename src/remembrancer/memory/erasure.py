@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, or_, select, update
 from remembrancer.conversations.sieve import Sieve
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
-from remembrancer.memory import retries
 from remembrancer.memory.models import Op
 from remembrancer.memory.tables import (
     evidence,
@@ -151,11 +150,10 @@ def clear_texts(unit: Unit, text_ids: Sequence[UUID], moved: int) -> None:
 
 
 def clear_about(unit: Unit, memory_id: UUID, by: int) -> None:
-    """Meta, origin data, quotes, proposals and retried answers about one memory."""
+    """Meta, origin data, quotes and proposals about one memory."""
     unit.run(_MEMORY, memory=memory_id, by=by)
     unit.run(_ORIGIN, memory=memory_id)
     unit.run(_EVIDENCE, memory=memory_id)
-    retries.clear_about(unit, memory_id)
     unit.run(_EXPIRE, memory=memory_id, by=by)
     unit.run(_PROPOSALS, memory=memory_id)
 

@@ -7,6 +7,7 @@ choice). Nothing here can be undone.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -16,10 +17,11 @@ from remembrancer.events.kinds import Kind
 from remembrancer.events.log import Stamp
 from remembrancer.index import repository as index_rows
 from remembrancer.jobs import names, queue
-from remembrancer.memory import erasure, proposing, repository, rules
+from remembrancer.memory import erasure, proposing, repository, retries, rules
+from remembrancer.memory.drafts import Draft, NewTombstone
 from remembrancer.memory.models import Forget, Op, Outcome, Status
 from remembrancer.memory.repository import Identity, Standing
-from remembrancer.memory.writing import Draft, NewTombstone, Writing
+from remembrancer.memory.writing import Writing
 from remembrancer.text.normalise import fingerprint, is_run_length, tombstone_tokens
 from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Kind as Grave
@@ -34,17 +36,20 @@ def forget(writing: Writing, request: Forget) -> Outcome:
         return refusal or proposing.propose(
             writing, Op.FORGET, target=found.id, base_revision=found.revision
         )
-    values = _values(repository.every_version(writing.unit, found.id))
+    versions = repository.every_version(writing.unit, found.id)
+    values = _values(versions)
     quotes = _quotes(writing, found.id)
-    outcome = _forget_one(writing, found, values, request)
+    outcome = _forget_one(writing, found, versions, request)
     stating = _stating(writing, values)
+    gone = [found.id]
     for twin, says in stating.items():
         if says.twins:
-            quotes += _forget_twin(writing, twin, says.twins, request)
+            quotes += _forget_twin(writing, twin, says.twins, request, gone)
     for longer, says in stating.items():
         _propose(writing, longer, says)
     assert outcome.event is not None
     _clear_elsewhere(writing, list(values.values()), quotes, outcome.event)
+    clear_store_wide(writing, gone)
     return outcome
 
 
@@ -60,12 +65,13 @@ def _values(versions: list[Standing]) -> dict[bytes, str]:
 def _forget_one(
     writing: Writing,
     found: Identity,
-    values: dict[bytes, str],
+    versions: list[Standing],
     request: Forget,
     *,
     searches: bool = True,
 ) -> Outcome:
-    versions = repository.every_version(writing.unit, found.id)
+    """One memory with these versions, which are all it has. `clear_store_wide` is still to do."""
+    values = _values(versions)
     draft = Draft(found.id, closes=repository.live(versions))
     draft.notes["versions"] = len(versions)
     draft.notes["redacted"] = int(request.redact)
@@ -77,8 +83,9 @@ def _forget_one(
     landed = writing.land(Kind.MEMORY_FORGOTTEN, draft)
     if request.redact:
         _redact(writing, [each.id for each in draft.tombstones])
-    _clear(writing, found.id, versions, landed.stamp)
-    return Outcome(Status.FORGOTTEN, id=found.id, version=landed.revision, event=landed.stamp.seq)
+    _clear_texts(writing, versions)
+    erasure.clear_about(writing.unit, found.id, landed.stamp.seq)
+    return landed.outcome(Status.FORGOTTEN, found.id)
 
 
 def _redact(writing: Writing, tombstones: list[UUID]) -> None:
@@ -93,13 +100,14 @@ def _redact(writing: Writing, tombstones: list[UUID]) -> None:
         writing.ask_for_vectors()
 
 
-def _clear(writing: Writing, memory_id: UUID, versions: list[Standing], stamp: Stamp) -> None:
-    """The words of one memory, wherever this domain keeps them for it."""
-    _clear_texts(writing, versions)
-    erasure.clear_about(writing.unit, memory_id, stamp.seq)
-    erasure.clear_unused_paths(writing.unit)
-    queue.cancel_about(writing.unit, str(memory_id))
-    queue.enqueue(writing.unit, lane="upkeep", name=names.SCRUB, coalesce_key="")
+def clear_store_wide(writing: Writing, gone: Collection[UUID]) -> None:
+    """What is looked through whole, once for all the memories that one act forgot."""
+    unit = writing.unit
+    retries.clear_about(unit, gone)
+    erasure.clear_unused_paths(unit)
+    for memory_id in gone:
+        queue.cancel_about(unit, str(memory_id))
+    queue.enqueue(unit, lane="upkeep", name=names.SCRUB, coalesce_key="")
 
 
 def _clear_elsewhere(writing: Writing, values: list[str], quotes: list[str], by: int) -> None:
@@ -153,10 +161,12 @@ def _stating(writing: Writing, values: dict[bytes, str]) -> dict[UUID, _Says]:
     return dict(sorted(found.items()))
 
 
-def _forget_twin(writing: Writing, memory_id: UUID, twins: set[UUID], request: Forget) -> list[str]:
+def _forget_twin(
+    writing: Writing, memory_id: UUID, twins: set[UUID], request: Forget, gone: list[UUID]
+) -> list[str]:
     """Another memory that says one of the values loses those versions, not the rest of it.
 
-    Returns the quotes they rested on.
+    Returns the quotes they rested on. One with nothing else to say is forgotten, and put in `gone`.
     """
     versions = repository.every_version(writing.unit, memory_id)
     says = [each for each in versions if each.text_id in twins]
@@ -165,7 +175,8 @@ def _forget_twin(writing: Writing, memory_id: UUID, twins: set[UUID], request: F
     assert found is not None
     if not rest:
         quotes = _quotes(writing, memory_id)
-        _forget_one(writing, found, _values(says), request)
+        _forget_one(writing, found, versions, request)
+        gone.append(memory_id)
         return quotes
     draft = Draft(memory_id, closes=repository.live(says))
     draft.notes["versions"] = len(says)
@@ -203,28 +214,32 @@ def _propose(writing: Writing, memory_id: UUID, says: _Says) -> None:
 
 def clear_all(writing: Writing, *, tombstones: bool) -> int:
     """Forget every memory of the person's. Returns how many; tombstones are their choice."""
-    count = 0
+    gone: list[UUID] = []
     said: dict[bytes, str] = {}
     last = 0
     for memory_id, found in repository.identities(writing.unit).items():
         if found.forgotten:
             continue
-        values = _values(repository.every_version(writing.unit, memory_id))
+        versions = repository.every_version(writing.unit, memory_id)
+        said |= _values(versions)
         request = Forget(memory_id, tombstone=tombstones)
-        last = _forget_one(writing, found, values, request, searches=False).event or last
-        said |= values
-        count += 1
-    if tombstones and count:
+        last = _forget_one(writing, found, versions, request, searches=False).event or last
+        gone.append(memory_id)
+    if gone:
+        clear_store_wide(writing, gone)
+    if tombstones and gone:
         stones = [each.id for each in graves.list_all(writing.unit) if not each.lifted]
         writing.withhold_by_digest(stones, last, writing.journal.touch_index())
     redacting.clear_titles(writing.unit, list(said.values()))
     graves.clear_every_text(writing.unit)
-    return count
+    return len(gone)
 
 
 def forget_silently(writing: Writing, memory_id: UUID) -> None:
-    """Remove a memory whose source was deleted: words gone, no tombstone (nobody rejected it)."""
+    """Remove a memory whose source was deleted: words gone, no tombstone (nobody rejected it).
+
+    `clear_store_wide` is still to do.
+    """
     found = repository.identity(writing.unit, memory_id)
     versions = repository.every_version(writing.unit, memory_id)
-    request = Forget(memory_id, tombstone=False)
-    _forget_one(writing, found, _values(versions), request)
+    _forget_one(writing, found, versions, Forget(memory_id, tombstone=False))

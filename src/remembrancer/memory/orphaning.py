@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import BindParameter, bindparam, or_, select, update
 
 from remembrancer.conversations import deleting
 from remembrancer.conversations import repository as chats
@@ -23,29 +23,37 @@ from remembrancer.events.kinds import Kind
 from remembrancer.events.log import Journal
 from remembrancer.jobs import names, queue
 from remembrancer.memory import erasure, forgetting, origins, proposing, repository
+from remembrancer.memory.drafts import Draft
 from remembrancer.memory.models import Meaning, Op, Trust
 from remembrancer.memory.repository import Standing
 from remembrancer.memory.tables import evidence, proposals
-from remembrancer.memory.writing import Draft, NewVersion, Writing
-from remembrancer.scope import Actor, ActorKind
+from remembrancer.memory.writing import Writing
+from remembrancer.scope import Actor, ActorKind, labels_person
 
 _e, _p = evidence.c, proposals.c
-_RESTING: Final = select(_e.memory_id).where(
-    _e.user_id == OWNER,
-    or_(_e.message_id == bindparam("source"), _e.chat_id == bindparam("source")),
-    _e.deleted_at.is_(None),
+_SOURCES: Final[BindParameter[UUID]] = bindparam("sources", expanding=True)
+"""Messages and chats, by id."""
+_RESTING: Final = (
+    select(_e.memory_id)
+    .where(
+        _e.user_id == OWNER,
+        or_(_e.message_id.in_(_SOURCES), _e.chat_id.in_(_SOURCES)),
+        _e.deleted_at.is_(None),
+    )
+    .order_by(_e.event_seq, _e.memory_id)
 )
 _UNHOOK: Final = (
     update(evidence)
     .where(
         _e.user_id == OWNER,
-        or_(_e.message_id == bindparam("source"), _e.chat_id == bindparam("source")),
+        or_(_e.message_id.in_(_SOURCES), _e.chat_id.in_(_SOURCES)),
     )
     .values(quote=None, deleted_at=bindparam("then"))
 )
-_PROPOSALS: Final = select(_p.id, _p.op, _p.target_id, _p.state).where(
-    _p.user_id == OWNER,
-    or_(_p.message_id == bindparam("source"), _p.chat_id == bindparam("source")),
+_PROPOSALS: Final = (
+    select(_p.id, _p.op, _p.target_id, _p.state)
+    .where(_p.user_id == OWNER, or_(_p.message_id.in_(_SOURCES), _p.chat_id.in_(_SOURCES)))
+    .order_by(_p.event_seq, _p.id)
 )
 _EDITS: Final = Actor(ActorKind.SYSTEM, "edits", "conversations")
 """Who notices that a message was edited away."""
@@ -96,9 +104,9 @@ def _unhook(writing: Writing, sources: Sequence[UUID]) -> tuple[list[UUID], int]
     unit = writing.unit
     resting: dict[UUID, None] = {}
     expired = 0
-    for each in sources:
-        resting.update(dict.fromkeys(row.memory_id for row in unit.all(_RESTING, source=each)))
-        for row in unit.all(_PROPOSALS, source=each):
+    for some in chats.batched(sources):
+        resting.update(dict.fromkeys(row.memory_id for row in unit.all(_RESTING, sources=some)))
+        for row in unit.all(_PROPOSALS, sources=some):
             if row.op == Op.ADD.value or row.state != "open":
                 erasure.clear_proposal(unit, row.id)
                 continue
@@ -106,7 +114,7 @@ def _unhook(writing: Writing, sources: Sequence[UUID]) -> tuple[list[UUID], int]
             erasure.clear_proposal(unit, row.id)
             proposing.settle(unit, row.id, "expired", stamp.seq)
             expired += 1
-        unit.run(_UNHOOK, source=each, then=unit.now)
+        unit.run(_UNHOOK, sources=some, then=unit.now)
     queue.enqueue(unit, lane="upkeep", name=names.SCRUB, coalesce_key="")
     return list(resting), expired
 
@@ -117,6 +125,8 @@ def _settle_all(
     outcomes: dict[str, list[UUID]] = {"kept": [], "demoted": [], "removed": []}
     for memory_id in resting:
         outcomes[_settle(writing, memory_id, choice)].append(memory_id)
+    if outcomes["removed"]:
+        forgetting.clear_store_wide(writing, outcomes["removed"])
     return replace(
         report,
         kept=(*report.kept, *outcomes["kept"]),
@@ -144,9 +154,7 @@ def _settle(writing: Writing, memory_id: UUID, choice: Choice) -> str:
 
 def _stands_by_itself(standing: Sequence[Standing], created_by: str) -> bool:
     """Whether a person wrote or approved it: their act carries it, with or without a source."""
-    return created_by.startswith("person:") or any(
-        each.trust is Trust.CONFIRMED for each in standing
-    )
+    return labels_person(created_by) or any(each.trust is Trust.CONFIRMED for each in standing)
 
 
 def _rests(writing: Writing, memory_id: UUID) -> bool:
@@ -163,9 +171,7 @@ def _rests(writing: Writing, memory_id: UUID) -> bool:
 def _demote(writing: Writing, memory_id: UUID, standing: Sequence[Standing]) -> None:
     """From active to candidate: out of prompts, into the inbox."""
     draft = Draft(memory_id)
-    for each in standing:
-        draft.closes.append(each)
-        draft.opens.append(NewVersion.again(each, trust=Trust.CANDIDATE))
+    draft.reopen(standing, trust=Trust.CANDIDATE)
     landed = writing.land(Kind.MEMORY_ORPHANED, draft)
     proposing.record(writing, Op.ADD, target=memory_id, event_seq=landed.stamp.seq)
 
@@ -177,7 +183,9 @@ def settle_edited_away(unit: Unit, journal: Journal, message_ids: Iterable[UUID]
     """
     writing = Writing(unit, journal, _EDITS)
     resting = {
-        row.memory_id: None for each in message_ids for row in unit.all(_RESTING, source=each)
+        row.memory_id: None
+        for some in chats.batched(message_ids)
+        for row in unit.all(_RESTING, sources=some)
     }
     for memory_id in resting:
         standing = repository.believed(unit, memory_id)
@@ -200,7 +208,7 @@ def delete_chat(writing: Writing, chat_id: UUID, choice: Choice) -> Deleted:
     """Remove a chat and its messages. `NotFoundError` for no such chat."""
     if chats.chat(writing.unit, chat_id) is None:
         raise NotFoundError(f"There is no chat {chat_id}.", field="id", value=str(chat_id))
-    messages = [each.id for each in chats.chat_messages(writing.unit, chat_id)]
+    messages = chats.message_ids(writing.unit, chat_id)
     resting, expired = _unhook(writing, [*messages, chat_id])
     deleting.delete_chat(writing.unit, chat_id)
     writing.journal.touch_index()

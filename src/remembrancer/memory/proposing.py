@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, bindparam, insert, or_, select, update
 
-from remembrancer.clock import to_datetime
+from remembrancer.clock import moment
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
 from remembrancer.errors import NotFoundError
@@ -99,7 +99,7 @@ def record(
         message_id=None if quote is None else quote.message_id,
         quote=None if quote is None else quote.text,
         state="open",
-        created_by=f"{writing.actor.kind.value}:{writing.actor.name}",
+        created_by=writing.actor.label,
         created_at=writing.unit.now,
         event_seq=event_seq,
         decided_seq=None,
@@ -172,8 +172,6 @@ def reopen_decided(unit: Unit, by: int, target: UUID, revision: int) -> None:
 
 
 def _proposal(row: Row[Any]) -> Proposal:
-    created_at = to_datetime(row.created_at)
-    assert created_at is not None
     return Proposal(
         id=row.id,
         op=Op(row.op),
@@ -187,7 +185,7 @@ def _proposal(row: Row[Any]) -> Proposal:
         message_id=row.message_id,
         state=row.state,
         created_by=row.created_by,
-        created_at=created_at,
+        created_at=moment(row.created_at),
     )
 
 

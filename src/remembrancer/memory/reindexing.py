@@ -22,9 +22,8 @@ from remembrancer.conversations.repository import FIRST_ID
 from remembrancer.db.database import Database
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
-from remembrancer.embeddings.base import Kind
-from remembrancer.embeddings.vectors import rows_to_half
-from remembrancer.embeddings.worker import EmbeddingWorker, Priority
+from remembrancer.embeddings.serving import Serving
+from remembrancer.embeddings.worker import Priority
 from remembrancer.events.log import journal
 from remembrancer.index import repository as index_rows
 from remembrancer.index.tables import vectors
@@ -122,32 +121,44 @@ def _store(unit: Unit, space: int, made: Sequence[tuple[Lacking, bytes]]) -> int
     return len(rows)
 
 
+def _finish(unit: Unit, space: int) -> bool:
+    """End the job if nothing lacks a vector. The head is held, so no write comes in between."""
+    with journal(unit):
+        lacking = _lacking(unit, space)
+        if not lacking:
+            queue.finish_named(unit, names.VECTORS)
+    return not lacking
+
+
 async def complete(
     db: Database,
-    worker: EmbeddingWorker,
-    space: int,
+    serving: Serving,
     scope: Scope,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Make every missing vector of one person's. Raises `EmbedderError` when the model fails."""
+    """Make every missing vector of one person's. Raises `EmbedderError` when the model fails.
+
+    The job for it ends only when nothing lacks one: what came meanwhile is made too, and when
+    nothing could be stored of what lacks one, the job is kept.
+    """
+    space = serving.space_id
     total = 0
-    while lacking := await db.read(scope, lambda unit: _lacking(unit, space)):
-        embedded = await worker.embed(
-            [each.words for each in lacking],
-            Kind.PASSAGE,
-            priority=Priority.BACKGROUND,
-            timeout=PATIENCE,
-        )
-        made = list(zip(lacking, rows_to_half(embedded), strict=True))
-        stored = await db.write(scope, partial(_store, space=space, made=made))
-        total += stored
-        if progress is not None:
-            progress(stored)
+    while True:
+        stored = 0
+        lacking = await db.read(scope, lambda unit: _lacking(unit, space))
+        if lacking:
+            words = [each.words for each in lacking]
+            embedded = await serving.passages(words, Priority.BACKGROUND, PATIENCE)
+            made = list(zip(lacking, embedded, strict=True))
+            stored = await db.write(scope, partial(_store, space=space, made=made))
+            total += stored
+            if progress is not None:
+                progress(stored)
         if stored == 0:
-            break
-    await db.write(scope, lambda unit: queue.finish_named(unit, names.VECTORS))
-    return total
+            finished = await db.write(scope, lambda unit: _finish(unit, space))
+            if finished or lacking:
+                return total
 
 
 def _terms_page(unit: Unit, beyond: UUID) -> tuple[UUID | None, int]:
@@ -200,8 +211,7 @@ def _drop_vectors(unit: Unit) -> None:
 
 async def rebuild(
     db: Database,
-    worker: EmbeddingWorker,
-    space: int,
+    serving: Serving,
     scope: Scope,
     *,
     progress: Callable[[int], None] | None = None,
@@ -210,4 +220,4 @@ async def rebuild(
 
     await db.write(scope, _drop_vectors)
     terms = await rebuild_terms(db, scope)
-    return Done(terms, await complete(db, worker, space, scope, progress=progress))
+    return Done(terms, await complete(db, serving, scope, progress=progress))

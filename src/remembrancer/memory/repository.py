@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import Row, bindparam, func, select
 
 from remembrancer.clock import MAX, Instant
+from remembrancer.conversations.repository import batched
 from remembrancer.conversations.sieve import Sieve
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
@@ -63,11 +64,10 @@ _RECORDED_AT: Final = _STANDING.where(
     _v.recorded_to > bindparam("then"),
 ).order_by(_v.valid_from)
 _SAYING: Final = _STANDING.where(_t.fingerprint == bindparam("value")).order_by(_v.recorded_from)
-_EVERY: Final = _STANDING.where(
-    _v.recorded_from <= bindparam("known"), _v.recorded_to > bindparam("known")
-).order_by(_v.memory_id, _v.valid_from)
+_VERSIONS: Final = _STANDING.where(_v.id.in_(bindparam("ids", expanding=True)))
 _MEMORY: Final = select(memories).where(_m.user_id == OWNER, _m.id == bindparam("memory"))
 _MEMORIES: Final = select(memories).where(_m.user_id == OWNER)
+_SOME: Final = _MEMORIES.where(_m.id.in_(bindparam("ids", expanding=True)))
 _EVIDENCE: Final = (
     select(evidence)
     .where(evidence.c.user_id == OWNER, evidence.c.memory_id == bindparam("memory"))
@@ -165,13 +165,18 @@ def identity(unit: Unit, memory_id: UUID) -> Identity:
     """The memory's row; `NotFoundError` when this person has none, or it is forgotten."""
     row = unit.first(_MEMORY, memory=memory_id)
     if row is None or row.forgotten_seq is not None:
-        raise NotFoundError(
-            f"There is no memory {memory_id}.",
-            field="id",
-            value=str(memory_id),
-            hint="`list` shows the ids there are.",
-        )
+        raise unknown(memory_id)
     return _identity(row)
+
+
+def unknown(memory_id: UUID) -> NotFoundError:
+    """The error for an id this person has no memory of."""
+    return NotFoundError(
+        f"There is no memory {memory_id}.",
+        field="id",
+        value=str(memory_id),
+        hint="`list` shows the ids there are.",
+    )
 
 
 def find_identity(unit: Unit, memory_id: UUID) -> Identity | None:
@@ -185,9 +190,24 @@ def identities(unit: Unit) -> dict[UUID, Identity]:
     return {row.id: _identity(row) for row in unit.all(_MEMORIES)}
 
 
+def identities_of(unit: Unit, ids: Iterable[UUID]) -> list[Identity]:
+    """The rows of these memories, those that there are, also of forgotten ones."""
+    return [_identity(row) for some in batched(ids) for row in unit.all(_SOME, ids=some)]
+
+
 def believed(unit: Unit, memory_id: UUID) -> list[Standing]:
     """The versions the store believes now, by valid time."""
     return [_standing(row) for row in unit.all(_BELIEVED, memory=memory_id)]
+
+
+def standing(unit: Unit, memory_id: UUID) -> list[Standing]:
+    """As `believed`; `NotFoundError` when the memory says nothing any more."""
+    found = believed(unit, memory_id)
+    if not found:
+        raise NotFoundError(
+            f"Memory {memory_id} says nothing any more.", field="id", value=str(memory_id)
+        )
+    return found
 
 
 def believed_at(unit: Unit, memory_id: UUID, then: Instant) -> list[Standing]:
@@ -223,9 +243,9 @@ def quotes_with(unit: Unit, memory_id: UUID, seqs: Sequence[int]) -> list[tuple[
     return [(row.message_id, row.quote) for row in rows]
 
 
-def known(unit: Unit, known_at: Instant) -> list[Standing]:
-    """Every version believed at that time, by memory and valid time."""
-    return [_standing(row) for row in unit.all(_EVERY, known=known_at)]
+def versions_of(unit: Unit, ids: Iterable[UUID]) -> list[Standing]:
+    """These versions, those that there are."""
+    return [_standing(row) for some in batched(ids) for row in unit.all(_VERSIONS, ids=some)]
 
 
 def evidence_of(unit: Unit, memory_id: UUID) -> tuple[Evidence, ...]:

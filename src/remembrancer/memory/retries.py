@@ -7,11 +7,12 @@ be made of the words, and a plain digest of short words is soon guessed.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from remembrancer import tombstones
 from remembrancer.db.tables import OWNER
@@ -26,9 +27,11 @@ from remembrancer.tombstones.models import Key
 _FIND: Final = select(idempotency).where(
     idempotency.c.user_id == OWNER, idempotency.c.key == bindparam("wanted")
 )
-_ABOUT: Final = select(idempotency.c.key, idempotency.c.result).where(
-    idempotency.c.user_id == OWNER, idempotency.c.result.contains(bindparam("memory"))
+_ANSWERS: Final = select(idempotency.c.key, idempotency.c.result).where(
+    idempotency.c.user_id == OWNER, idempotency.c.result.is_not(None)
 )
+_ABOUT: Final = _ANSWERS.where(idempotency.c.result.contains(bindparam("memory")))
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FORGET: Final = (
     update(idempotency)
     .where(idempotency.c.user_id == OWNER, idempotency.c.key == bindparam("kept"))
@@ -92,10 +95,23 @@ def keep(unit: Unit, key: str, digest: bytes, outcomes: Sequence[Outcome]) -> No
     )
 
 
-def clear_about(unit: Unit, memory_id: UUID) -> None:
-    """Answers about a memory say that it is forgotten; nothing tells what was asked."""
-    about = str(memory_id)
-    gone = {"status": Status.FORGOTTEN.value, "id": about}
-    for row in unit.all(_ABOUT, memory=about):
-        answers = [gone if each.get("id") == about else each for each in json.loads(row.result)]
+def clear_about(unit: Unit, memory_ids: Collection[UUID]) -> None:
+    """Answers about these memories say that they are forgotten; nothing tells what was asked."""
+    gone = {str(each) for each in memory_ids}
+    for row in _naming(unit, gone):
+        answers = [
+            {"status": Status.FORGOTTEN.value, "id": each["id"]} if each.get("id") in gone else each
+            for each in json.loads(row.result)
+        ]
         unit.run(_FORGET, kept=row.key, answer=json.dumps(answers))
+
+
+def _naming(unit: Unit, gone: Collection[str]) -> list[Row[Any]]:
+    """The kept answers that name one of these memories: each is looked through once."""
+    if len(gone) == 1:
+        return list(unit.all(_ABOUT, memory=next(iter(gone))))
+    return [
+        row
+        for row in unit.all(_ANSWERS)
+        if any(named in gone for named in _UUID.findall(row.result))
+    ]

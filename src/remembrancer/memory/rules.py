@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from remembrancer.conversations import repository as chats
@@ -12,45 +12,40 @@ from remembrancer.memory.models import Outcome, Quote, Status, Trust
 from remembrancer.memory.repository import Identity
 from remembrancer.memory.writing import Writing
 from remembrancer.policy.models import MachineWrites
-from remembrancer.policy.service import machine_writes
-from remembrancer.scope import ActorKind
+from remembrancer.policy.service import machine_writes, machines_are_off
 from remembrancer.text.limits import check_message, check_name
 from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Kind as Grave
 from remembrancer.tombstones.models import Tombstone
 
 
-def landing(writing: Writing, quote: Quote | None) -> Trust:
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A quote as it will be stored, and whether the person's own words carry it."""
+
+    quote: Quote | None = None
+    said_by_person: bool = False
+    """It stands verbatim in a message the person wrote, where it was claimed to."""
+
+
+def landing(writing: Writing, placed: Placed) -> Trust:
     """The state a machine's new value starts in: active only if the person's own words carry it."""
     rule = machine_writes(writing.unit)
     if rule is MachineWrites.ALL:
         return Trust.ACTIVE
-    if rule is MachineWrites.QUOTES and quote is not None and said_by_person(writing, quote):
+    if rule is MachineWrites.QUOTES and placed.said_by_person:
         return Trust.ACTIVE
     return Trust.CANDIDATE
 
 
-def said_by_person(writing: Writing, quote: Quote) -> bool:
-    """Whether the quote stands verbatim in a message the person wrote in that chat.
-
-    Asked of the quote as it was claimed: one from a message that isn't there stands nowhere.
-    """
-    found = chats.user_said(
-        writing.unit, quote.text, chat_id=quote.chat_id, message_id=quote.message_id
-    )
-    return found is not None
-
-
-def may_apply(writing: Writing, trust: Trust, quote: Quote | None) -> bool:
+def may_apply(writing: Writing, trust: Trust, placed: Placed) -> bool:
     """Whether a machine's change lands at once: only on what no person confirmed."""
-    return trust is Trust.ACTIVE and landing(writing, quote) is Trust.ACTIVE
+    return trust is Trust.ACTIVE and landing(writing, placed) is Trust.ACTIVE
 
 
 def switched_off(writing: Writing) -> Outcome | None:
     """A refusal when the person lets no machine write."""
-    if writing.actor.is_person or writing.actor.kind is ActorKind.SYSTEM:
-        return None
-    if machine_writes(writing.unit) is not MachineWrites.OFF:
+    if not machines_are_off(writing.unit, writing.actor):
         return None
     stamp = writing.note(Kind.MEMORY_REFUSED, None, rule="policy")
     return Outcome(
@@ -58,23 +53,26 @@ def switched_off(writing: Writing) -> Outcome | None:
     )
 
 
-def placed(writing: Writing, quote: Quote | None) -> Quote | None:
+def place(writing: Writing, quote: Quote | None) -> Placed:
     """The quote with the message it stands in; without one that isn't there.
 
-    Only where it stands is said here: whether it counts as evidence is `said_by_person`'s.
+    Whether the person said it is asked of the quote as it was claimed: one from a message that
+    isn't there stands nowhere.
     """
+    unit = writing.unit
     if quote is None:
-        return None
+        return Placed()
     if quote.message_id is not None:
-        there = chats.find_message(writing.unit, quote.message_id)
-        chat_id = quote.chat_id if there is None else there.chat_id
-        return replace(quote, message_id=None if there is None else there.id, chat_id=chat_id)
-    said = chats.user_said(writing.unit, quote.text, chat_id=quote.chat_id) or chats.user_said(
-        writing.unit, quote.text, chat_id=quote.chat_id, anyhow=True
-    )
-    if said is None:
-        return quote
-    return replace(quote, message_id=said.id, chat_id=said.chat_id)
+        there = chats.find_message(unit, quote.message_id)
+        if there is None:
+            return Placed(replace(quote, message_id=None))
+        said = chats.user_said(unit, quote.text, chat_id=quote.chat_id, message_id=quote.message_id)
+        return Placed(replace(quote, chat_id=there.chat_id), said is not None)
+    stands = chats.where_said(unit, quote.text, chat_id=quote.chat_id)
+    if stands is None:
+        return Placed(quote)
+    where = replace(quote, message_id=stands.id, chat_id=stands.chat_id)
+    return Placed(where, chats.is_evidence(stands))
 
 
 def only_a_person(

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 from uuid import UUID
 
+import structlog
+
 from remembrancer.clock import Instant
 from remembrancer.db.database import Database
 from remembrancer.db.units import Unit
+from remembrancer.embeddings.serving import SpaceInUse
 from remembrancer.embeddings.worker import EmbeddingWorker
 from remembrancer.errors import (
     ConflictError,
@@ -70,6 +73,7 @@ from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Tombstone
 
 T = TypeVar("T")
+_log: Final = structlog.get_logger(__name__)
 BATCH_LIMIT: Final = 1000
 PATIENCE: Final = 30.0
 """Seconds a write outside a server waits for the embedder."""
@@ -119,20 +123,21 @@ def _digest(request: Request) -> bytes:
 
 
 class MemoryService:
-    """Reads and writes one store's memories. `embedding_space` is asked when it is needed."""
+    """Reads and writes one store's memories. Writing asks `space` for vectors; reading never
+    waits for the embedder."""
 
     def __init__(
         self,
         db: Database,
-        worker: EmbeddingWorker | None,
-        embedding_space: Callable[[], int | None],
+        worker: EmbeddingWorker,
+        space: SpaceInUse,
         indexes: PersonalIndexes | None = None,
     ) -> None:
         self.db = db
         self._indexes = indexes
         self._worker = worker
-        self._embedding_space = embedding_space
-        self._embedding = NewWords(db, worker, embedding_space, indexes)
+        self._space = space
+        self._embedding = NewWords(db, space.serving, indexes)
 
     async def apply(self, scope: Scope, request: Request) -> Sequence[Outcome]:
         """Carry out a batch; one outcome an operation, in order.
@@ -148,7 +153,10 @@ class MemoryService:
                 limit=BATCH_LIMIT,
             )
         vectors = await self._embedding.of(scope, _texts(request.operations), request.wait)
-        outcomes = await self.db.write(scope, lambda unit: self._run(unit, request, vectors))
+        digest = None if request.idempotency_key is None else _digest(request)
+        outcomes = await self.db.write(
+            scope, lambda unit: self._run(unit, request, vectors, digest)
+        )
         if any(each.status is Status.FORGOTTEN for each in outcomes):
             await self.sweep(scope)
         return outcomes
@@ -156,35 +164,34 @@ class MemoryService:
     async def sweep(self, scope: Scope) -> bool:
         """After a forget or a deletion: nothing of it stays in caches or beside the tables.
 
-        False while somebody still reads the store as it was; the job for it then waits.
+        What was forgotten is forgotten by now, so nothing here fails: False while somebody still
+        reads the store as it was, or when the store refuses. The job for it then waits.
         """
         if self._indexes is not None:
             self._indexes.drop(scope.user_id)
-        if self._worker is not None:
-            self._worker.drop_queries()
-        done = await self.db.scrub(scope)
-        if done:
-            await self.db.write(scope, lambda unit: queue.finish_named(unit, names.SCRUB))
+        self._worker.drop_queries()
+        try:
+            done = await self.db.scrub(scope)
+            if done:
+                await self.db.write(scope, lambda unit: queue.finish_named(unit, names.SCRUB))
+        except RemembrancerError as error:
+            _log.warning("scrub.failed", code=error.code)
+            return False
         return done
 
-    async def one(self, scope: Scope, operation: Operation, request: Request) -> Outcome:
-        """A batch of one that raises what fails. A refusal is logged first, then an outcome."""
-        single = Request(
-            (operation,), request.actor, True, request.idempotency_key, request.cause, request.wait
-        )
-        return (await self.apply(scope, single))[0]
-
-    def _run(self, unit: Unit, request: Request, vectors: Vectors) -> Sequence[Outcome]:
+    def _run(
+        self, unit: Unit, request: Request, vectors: Vectors, digest: bytes | None
+    ) -> Sequence[Outcome]:
+        key = request.idempotency_key
         with journal(unit) as held:
-            digest = _digest(request)
-            if request.idempotency_key is not None:
-                answered = retries.find(unit, request.idempotency_key, digest)
+            if key is not None and digest is not None:
+                answered = retries.find(unit, key, digest)
                 if answered is not None:
                     return answered
             writing = Writing(unit, held, request.actor, vectors=vectors, cause=request.cause)
             outcomes = [self._step(writing, each, request) for each in request.operations]
-            if request.idempotency_key is not None:
-                retries.keep(unit, request.idempotency_key, digest, outcomes)
+            if key is not None and digest is not None:
+                retries.keep(unit, key, digest, outcomes)
             return outcomes
 
     def _step(self, writing: Writing, operation: Operation, request: Request) -> Outcome:
@@ -266,20 +273,24 @@ class MemoryService:
         known_at: Instant | None = None,
     ) -> Memory | None:
         """One memory, as of two times."""
-        space = self._space_quietly()
+        spaces = await self._space.known()
         return await self.db.read(
             scope,
             lambda unit: reading.get(
-                unit, memory_id, valid_at=valid_at, known_at=known_at, space=space
+                unit, memory_id, valid_at=valid_at, known_at=known_at, spaces=spaces
             ),
         )
 
     async def list(self, scope: Scope, wanted: Filter) -> Sequence[Memory]:
         """Memories of the scope, filtered and paged."""
-        space = self._space_quietly()
+        spaces = await self._space.known()
         return await self.db.read(
-            scope, lambda unit: reading.list_memories(unit, wanted, space=space)
+            scope, lambda unit: reading.list_memories(unit, wanted, spaces=spaces)
         )
+
+    async def metas(self, scope: Scope, ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, object]]:
+        """The meta of these memories by id, those that are there."""
+        return await self.db.read(scope, lambda unit: reading.metas(unit, ids))
 
     async def history(self, scope: Scope, memory_id: UUID) -> History:
         """Everything the record holds about one memory."""
@@ -321,12 +332,16 @@ class MemoryService:
         await self.sweep(scope)
         return report
 
-    async def check_reading(self, scope: Scope) -> None:
-        """`RefusedError` when the person lets no machine read."""
-        if await self.db.read(scope, policy.machine_writes) is MachineWrites.OFF:
+    async def check_reading(self, scope: Scope, actor: Actor) -> None:
+        """`RefusedError` when the actor is a machine and the person lets none read."""
+        if await self.db.read(scope, lambda unit: policy.machines_are_off(unit, actor)):
             raise RefusedError(
                 "Memory is off for machines.", field="policy", hint="The person can allow it."
             )
+
+    async def machine_writes(self, scope: Scope) -> MachineWrites:
+        """The person's rule about machines."""
+        return await self.db.read(scope, policy.machine_writes)
 
     async def set_machine_writes(self, scope: Scope, actor: Actor, rule: MachineWrites) -> None:
         """Store the person's rule about machines. Only a person may."""
@@ -349,13 +364,6 @@ class MemoryService:
     async def verify(self, scope: Scope) -> verifying.Report:
         """Check the person's whole record."""
         return await self.db.read(scope, verifying.verify)
-
-    def _space_quietly(self) -> int | None:
-        """The embedding space, or None when the embedder can't say."""
-        try:
-            return self._embedding_space()
-        except RemembrancerError:
-            return None
 
 
 def _texts(operations: Sequence[Operation]) -> list[str]:

@@ -56,6 +56,7 @@ memories = personal_table(
     ForeignKeyConstraint(
         ["user_id", "event_seq"], ["events.user_id", "events.seq"], name="fk_memories_event"
     ),
+    personal_index("ix_memories_created", "created_at", "id"),
     key=("id",),
 )
 """An identity. `revision` counts its events: what `expected_version` compares."""
@@ -92,6 +93,7 @@ versions = personal_table(
     ),
     personal_index("ix_versions_memory", "memory_id", "recorded_to"),
     personal_index("ix_versions_text", "text_id"),
+    personal_index("ix_versions_path", "path_id"),
     personal_index("ix_versions_changed", "changed_at_seq"),
     personal_index(
         "ix_versions_profile", "recorded_to", sqlite_where=_PROFILE, postgresql_where=_PROFILE
@@ -155,6 +157,9 @@ proposals = personal_table(
     ),
     personal_index("ix_proposals_state", "state", "created_at"),
     personal_index("ix_proposals_target", "target_id"),
+    personal_index("ix_proposals_other", "other_id"),
+    personal_index("ix_proposals_message", "message_id"),
+    personal_index("ix_proposals_chat", "chat_id"),
     key=("id",),
 )
 """`op` is one of `models.Op`; `state` is open, approved, rejected or expired."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -12,8 +11,9 @@ from remembrancer.events import log
 from remembrancer.events.kinds import Kind
 from remembrancer.events.log import Event
 from remembrancer.memory import correcting, deciding, proposing, repository, rules
+from remembrancer.memory.drafts import Draft, NewVersion
 from remembrancer.memory.models import Outcome, SetTrust, Status, Trust, Undo
-from remembrancer.memory.writing import Draft, NewVersion, Writing
+from remembrancer.memory.writing import Writing
 
 UNDOABLE: Final = frozenset(
     {
@@ -100,7 +100,7 @@ def _stands_last(history: Sequence[Event], seq: int) -> bool:
 
 
 def _restore(writing: Writing, event: Event, memory_id: UUID) -> Outcome:
-    found = repository.identity(writing.unit, memory_id)
+    repository.identity(writing.unit, memory_id)
     before = repository.believed_at(writing.unit, memory_id, event.recorded_at - 1)
     for each in before:
         if each.content is not None:
@@ -115,5 +115,4 @@ def _restore(writing: Writing, event: Event, memory_id: UUID) -> Outcome:
         rank = event.payload.notes.get("before")
         writing.rank(memory_id, rank if isinstance(rank, int) else None)
     proposing.reopen_decided(writing.unit, event.seq, memory_id, landed.revision)
-    outcome = Outcome(Status.UPDATED, id=found.id, version=landed.revision)
-    return replace(outcome, event=landed.stamp.seq)
+    return landed.outcome(Status.UPDATED, memory_id)

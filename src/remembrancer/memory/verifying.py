@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 
 from remembrancer.clock import MAX, Instant
 from remembrancer.db.tables import OWNER
@@ -99,12 +99,18 @@ def verify(unit: Unit) -> Report:
         versions=len(stored),
         texts=len(words),
         last_hash=head.event_hash.hex(),
-        damage=tuple(damage[:_SHOWN]),
+        damage=_shown(damage),
     )
 
 
+def _shown(damage: list[str]) -> tuple[str, ...]:
+    """The first of it, and how much more there is."""
+    left = len(damage) - _SHOWN
+    return tuple(damage) if left <= 0 else (*damage[:_SHOWN], f"And {left} more.")
+
+
 def _compare(
-    rebuilt: Replayed, stored: Mapping[UUID, object], words: Mapping[UUID, object]
+    rebuilt: Replayed, stored: Mapping[UUID, Row[Any]], words: Mapping[UUID, Row[Any]]
 ) -> list[str]:
     damage = [
         f"Version {each} stands in the tables but not in the log."
@@ -119,24 +125,21 @@ def _compare(
     return damage
 
 
-def _of_row(row: object, words: Mapping[UUID, object]) -> Skeleton:
-    get = row._mapping.__getitem__  # type: ignore[attr-defined]
-    text = words.get(get("text_id"))
+def _of_row(row: Row[Any], words: Mapping[UUID, Row[Any]]) -> Skeleton:
+    text = words.get(row.text_id)
     opened = Opened(
-        version=get("id"),
-        memory=get("memory_id"),
-        text=get("text_id"),
-        type=get("type"),
-        path=get("path_id"),
-        space=get("space_id"),
-        trust=get("trust"),
-        valid_from=get("valid_from"),
-        valid_to=get("valid_to"),
-        commitment="" if text is None else text.commitment.hex(),  # type: ignore[attr-defined]
+        version=row.id,
+        memory=row.memory_id,
+        text=row.text_id,
+        type=row.type,
+        path=row.path_id,
+        space=row.space_id,
+        trust=row.trust,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        commitment="" if text is None else text.commitment.hex(),
     )
-    return Skeleton(
-        opened, get("recorded_from"), get("recorded_to"), get("opened_seq"), get("closed_seq")
-    )
+    return Skeleton(opened, row.recorded_from, row.recorded_to, row.opened_seq, row.closed_seq)
 
 
 def _revisions(rebuilt: Replayed, stored: Mapping[UUID, int]) -> list[str]:
@@ -147,14 +150,13 @@ def _revisions(rebuilt: Replayed, stored: Mapping[UUID, int]) -> list[str]:
     ]
 
 
-def _words(words: Mapping[UUID, object]) -> list[str]:
+def _words(words: Mapping[UUID, Row[Any]]) -> list[str]:
     damage = []
     for text_id, row in words.items():
-        get = row._mapping.__getitem__  # type: ignore[attr-defined]
-        if get("text") is None:
+        if row.text is None:
             continue
-        if commitment(get("salt"), get("text")) != get("commitment"):
+        if commitment(row.salt, row.text) != row.commitment:
             damage.append(f"Text {text_id} is not what was committed to.")
-        elif fingerprint(get("text")) != get("fingerprint"):
+        elif fingerprint(row.text) != row.fingerprint:
             damage.append(f"Text {text_id} has another fingerprint than its words.")
     return damage

@@ -6,10 +6,8 @@ depends on it: identity, texts, versions, evidence, tombstones, withheld spans, 
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import bindparam, insert, update
@@ -24,15 +22,15 @@ from remembrancer.ids import new_id
 from remembrancer.index import repository as index_rows
 from remembrancer.jobs import names, queue
 from remembrancer.memory import repository
-from remembrancer.memory.models import Quote, Trust, Type
-from remembrancer.memory.repository import Standing
+from remembrancer.memory.drafts import Draft, Landed, Neighbour, NewTombstone, Vectors
+from remembrancer.memory.models import Quote
 from remembrancer.memory.tables import evidence, memories, paths, texts, versions
 from remembrancer.scope import Actor
 from remembrancer.text.analyse import pack_terms, term_counts
-from remembrancer.text.digest import commitment
 from remembrancer.text.normalise import fingerprint, tombstone_tokens
 from remembrancer.tombstones import repository as graves
-from remembrancer.tombstones.models import Kind as Grave
+
+__all__ = ["Neighbour", "Vectors", "Writing"]
 
 _ADD_MEMORY: Final = insert(memories)
 _ADD_TEXT: Final = insert(texts)
@@ -58,110 +56,6 @@ _RANK: Final = (
     .where(memories.c.user_id == OWNER, memories.c.id == bindparam("memory"))
     .values(pin_rank=bindparam("rank"))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A stored version near a new one; `cosine` None where the space's aren't calibrated."""
-
-    version_id: UUID
-    cosine: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """What was embedded before the transaction: by content, in one embedding space."""
-
-    space: int | None = None
-    by_content: Mapping[str, bytes] = field(default_factory=dict)
-    near: Mapping[str, tuple[Neighbour, ...]] = field(default_factory=dict)
-    """By content, what was near it when it was embedded, nearest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewText:
-    """A text about to be stored."""
-
-    id: UUID
-    content: str
-    salt: bytes
-    commitment: bytes
-
-    @classmethod
-    def of(cls, content: str) -> NewText:
-        salt = secrets.token_bytes(16)
-        return cls(new_id(), content, salt, commitment(salt, content))
-
-
-@dataclass(frozen=True, slots=True)
-class NewVersion:
-    """A version about to be opened."""
-
-    text_id: UUID
-    commitment: bytes
-    type: Type
-    path_id: UUID | None
-    space_id: UUID | None
-    trust: Trust
-    valid_from: int
-    valid_to: int
-    id: UUID = field(default_factory=new_id)
-
-    @classmethod
-    def again(cls, old: Standing, **changes: Any) -> NewVersion:
-        """The same as an old version, but for what is named."""
-        same = cls(
-            old.text_id,
-            old.commitment,
-            old.type,
-            old.path_id,
-            old.space_id,
-            old.trust,
-            old.rectangle.valid_from,
-            old.rectangle.valid_to,
-        )
-        return replace(same, **changes)
-
-
-@dataclass(frozen=True, slots=True)
-class NewTombstone:
-    """A tombstone about to be made; `text` is the value it stands for."""
-
-    kind: Grave
-    text: str
-    quotes: tuple[tuple[UUID, str], ...] | None = None
-    """The sentences it rested on, as (message, quote); None means all of the memory's evidence."""
-    searches: bool = True
-    """False: messages that say the value are looked for later, for many values at once."""
-    id: UUID = field(default_factory=new_id)
-
-
-@dataclass(slots=True)
-class Draft:
-    """What one event will change of one memory."""
-
-    memory_id: UUID
-    texts: list[NewText] = field(default_factory=list)
-    opens: list[NewVersion] = field(default_factory=list)
-    closes: list[Standing] = field(default_factory=list)
-    tombstones: list[NewTombstone] = field(default_factory=list)
-    lifts: list[UUID] = field(default_factory=list)
-    unlifts: list[UUID] = field(default_factory=list)
-    quote: Quote | None = None
-    meta: str | None = None
-    notes: dict[str, str | int | None] = field(default_factory=dict)
-    new: bool = False
-    revises: bool = True
-    """False for an event about the memory that doesn't change it (a rejected proposal)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """Where a draft landed."""
-
-    stamp: Stamp
-    revision: int
-    pending: bool
 
 
 class Writing:
@@ -268,7 +162,7 @@ class Writing:
             revision=revision,
             pin_rank=None,
             meta=draft.meta,
-            created_by=f"{self.actor.kind.value}:{self.actor.name}",
+            created_by=self.actor.label,
             created_at=stamp.recorded_at,
             changed_at=stamp.recorded_at,
             event_seq=stamp.seq,

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from remembrancer.recall.models import Entry, Kind, Omitted, ProfileEntry, Reason
+from remembrancer.recall.models import Entry, ProfileEntry
+from remembrancer.recall.reasons import Kind, Omitted, Reason
 from remembrancer.recall.render import PROFILE, RECALLED, Frame, profile_line, recalled_line
 from remembrancer.text.limits import estimate_tokens
 

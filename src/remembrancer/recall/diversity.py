@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID
 
-from remembrancer.recall.models import Entry, Kind
+from remembrancer.recall.models import Entry
+from remembrancer.recall.reasons import Kind
 from remembrancer.text.analyse import word_forms
 from remembrancer.text.normalise import is_run_length, runs, tombstone_tokens
 

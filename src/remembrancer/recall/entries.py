@@ -14,8 +14,9 @@ from remembrancer.index.view import View
 from remembrancer.recall.arms import Scores
 from remembrancer.recall.diversity import Candidate
 from remembrancer.recall.masking import Masks
-from remembrancer.recall.models import Arm, Entry, Kind, Why
+from remembrancer.recall.models import Arm, Entry, Why
 from remembrancer.recall.query import Query
+from remembrancer.recall.reasons import Kind
 from remembrancer.recall.repository import MemoryRow, MessageRow
 from remembrancer.text.analyse import word_forms
 from remembrancer.text.normalise import fingerprint

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from remembrancer.clock import Instant
 from remembrancer.index.growing import keys_of
 from remembrancer.index.view import Ids, MessageTable, VersionTable, View
-from remembrancer.recall.models import Branch, Reason
+from remembrancer.recall.models import Branch
+from remembrancer.recall.reasons import Reason
 
 Codes: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int64]

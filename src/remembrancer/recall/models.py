@@ -8,27 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from remembrancer.clock import MIN, Instant, write
 from remembrancer.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from remembrancer.recall.trace import Trace
+from remembrancer.recall.reasons import Kind, Omitted, Part
+from remembrancer.recall.trace import Trace
 
 K: Final = 8
 TOTAL_BUDGET: Final = 1_200
 PROFILE_BUDGET: Final = 400
 """The defaults, budgets in estimated tokens (decisions: "Recall")."""
 MOST_ENTRIES: Final = 500
-
-
-class Kind(StrEnum):
-    """What an entry is: a memory, or a message of a past conversation."""
-
-    MEMORY = "memory"
-    MESSAGE = "message"
 
 
 class Arm(StrEnum):
@@ -38,33 +30,6 @@ class Arm(StrEnum):
     LEXICAL = "lexical"
     VECTOR = "vector"
     CONVERSATION = "conversation"
-
-
-class Reason(StrEnum):
-    """Why something that could have been given was not."""
-
-    CANDIDATE = "candidate"
-    DISPUTED = "disputed"
-    ARCHIVED = "archived"
-    REJECTED = "rejected"
-    SUPERSEDED = "superseded"
-    """No longer believed, or the same memory says something else at the asked time."""
-    EXPIRED = "expired"
-    NOT_YET_VALID = "not_yet_valid"
-    NOT_YET_KNOWN = "not_yet_known"
-    """Recorded, or said, after the time that was asked about."""
-    OTHER_SPACE = "other_space"
-    OTHER_BRANCH = "other_branch"
-    IN_HISTORY = "in_history"
-    """The request's own history holds the message."""
-    ALREADY_GIVEN = "already_given"
-    """It stands unchanged in an earlier block of this chat."""
-    BELOW_FLOOR = "below_floor"
-    DUPLICATE = "duplicate"
-    OVER_K = "over_k"
-    OVER_BUDGET = "over_budget"
-    CHANGED = "changed"
-    """It was forgotten, withheld or corrected while recall ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +147,6 @@ class ProfileEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Omitted:
-    """Something left out, and why. `id` is the memory's, or the message's."""
-
-    id: UUID
-    reason: Reason
-    kind: Kind = Kind.MEMORY
-    version_id: UUID | None = None
-    """Which version of a memory; a memory may be given with another one."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tokens:
     """Estimated tokens of the two blocks as rendered, frame and all."""
 
@@ -210,8 +164,8 @@ class Recall:
     """Of what stood in an arm's top 50, and of the profile."""
     omitted_counts: Mapping[str, int]
     """The rest, as counts by reason."""
-    degraded: tuple[str, ...]
-    """The parts that failed: `vector`, `index`, `profile`."""
+    degraded: tuple[Part, ...]
+    """The parts that failed."""
     tokens: Tokens
     profile_block: str
     recalled_block: str
@@ -226,7 +180,7 @@ class Recall:
             ],
             "entries": [_entry_json(each) for each in self.entries],
             "omitted": [{"id": str(each.id), "reason": each.reason.value} for each in self.omitted],
-            "degraded": list(self.degraded),
+            "degraded": [each.value for each in self.degraded],
             "tokens": {"profile": self.tokens.profile, "recalled": self.tokens.recalled},
         }
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.clock import MAX, Instant, to_datetime
-from remembrancer.recall.models import Entry, Kind, ProfileEntry
+from remembrancer.recall.models import Entry, ProfileEntry
+from remembrancer.recall.reasons import Kind
 from remembrancer.text.normalise import tombstone_tokens
 
 

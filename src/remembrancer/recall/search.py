@@ -20,9 +20,10 @@ from remembrancer.recall.assembly import FittedEntries, FittedProfile, Limits, f
 from remembrancer.recall.diversity import Candidate, distinct
 from remembrancer.recall.entries import Found, Maker
 from remembrancer.recall.masking import Asked
-from remembrancer.recall.models import Arm, Reason, Recall, Request, Tokens
+from remembrancer.recall.models import Arm, Recall, Request, Tokens
 from remembrancer.recall.priors import SpaceNumbers
 from remembrancer.recall.query import Query
+from remembrancer.recall.reasons import Part, Reason
 from remembrancer.recall.selection import Account, Ranked, Rules
 from remembrancer.recall.trace import ArmTrace, FloorTrace, Trace
 from remembrancer.text.normalise import fingerprint
@@ -31,6 +32,8 @@ _POOL_MOST: Final = 1_000
 """How far down a ranking is read, at most."""
 _POOL_SPARE: Final = 8
 """What is read beyond k at first, for duplicates and what doesn't fit."""
+_NOT_SEARCHED: Final = frozenset({Part.INDEX, Part.DEADLINE, Part.MEMORY})
+"""With one of these no arm could run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +48,7 @@ class Question:
     vector: Vectors | None
     vector_state: str
     """Of an arm that did not run: off or failed."""
-    failures: tuple[tuple[str, str], ...]
+    failures: tuple[tuple[Part, str], ...]
     embed_ms: float
 
 
@@ -189,7 +192,7 @@ def answer(
     fitted = fitted or FittedEntries()
     degraded = tuple(part for part, _ in question.failures)
     if trace is None:
-        state = "failed" if "index" in degraded or "memory" in degraded else "off"
+        state = "off" if _NOT_SEARCHED.isdisjoint(degraded) else "failed"
         trace = Trace(
             turns=len(question.request.turns),
             embedding_space=question.space_id,

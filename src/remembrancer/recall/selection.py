@@ -20,7 +20,8 @@ from remembrancer.index.view import View
 from remembrancer.recall.arms import Scores, Top
 from remembrancer.recall.fusion import Bools, Floats, Ints
 from remembrancer.recall.masking import GIVEN, PROFILE, Masks, reason_of
-from remembrancer.recall.models import Arm, Kind, Omitted, Reason
+from remembrancer.recall.models import Arm
+from remembrancer.recall.reasons import Kind, Omitted, Reason
 from remembrancer.recall.trace import ArmTrace, Fused, Standing
 
 STRETCH_MOST: Final = 1_000

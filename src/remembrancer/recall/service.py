@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -21,8 +20,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from remembrancer.db.database import Database
 from remembrancer.db.units import Unit
 from remembrancer.embeddings.base import Kind as TextKind
-from remembrancer.embeddings.base import SpaceSpec, Vectors
-from remembrancer.embeddings.worker import EmbeddingWorker, Priority
+from remembrancer.embeddings.base import Vectors
+from remembrancer.embeddings.serving import AskServing, Serving
+from remembrancer.embeddings.worker import Priority
 from remembrancer.errors import (
     EmbedderError,
     InvalidInputError,
@@ -39,6 +39,7 @@ from remembrancer.recall.assembly import (
 )
 from remembrancer.recall.models import Recall, Request
 from remembrancer.recall.priors import UNCALIBRATED, SpaceNumbers, for_space
+from remembrancer.recall.reasons import Part
 from remembrancer.recall.search import Question, Search, answer, asked_of, milliseconds
 from remembrancer.recall.trace import Standing
 from remembrancer.scope import Scope
@@ -63,15 +64,6 @@ _FAILURES: Final = (
 """What a failing index may raise; a reply never depends on it. The code is in the trace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """The embedding space that serves, and the worker whose vectors belong to it."""
-
-    worker: EmbeddingWorker
-    space_id: int
-    spec: SpaceSpec
-
-
 class RecallService:
     """Recall over one database. `serving` is asked anew each time: a re-embedding flips it."""
 
@@ -79,7 +71,7 @@ class RecallService:
         self,
         db: Database,
         indexes: PersonalIndexes,
-        serving: Callable[[], Awaitable[Serving | None]],
+        serving: AskServing,
     ) -> None:
         self._db = db
         self._indexes = indexes
@@ -100,13 +92,13 @@ class RecallService:
                 self._db.read(scope, lambda unit: self.recall_in(unit, question)), max(left, 0.0)
             )
         except TimeoutError as error:
-            _warn("deadline", error)
-            return _nothing(question, "deadline", "timeout")
+            _warn(Part.DEADLINE, error)
+            return _nothing(question, Part.DEADLINE, "timeout")
         except StoreUnavailableError:
             raise
         except (StoreError, SQLAlchemyError) as error:
-            _warn("memory", error)
-            return _nothing(question, "memory", _code(error))
+            _warn(Part.MEMORY, error)
+            return _nothing(question, Part.MEMORY, _code(error))
 
     async def ranking(
         self, scope: Scope, request: Request, *, timeout: float = TIMEOUT
@@ -128,14 +120,14 @@ class RecallService:
         deadline = began + timeout * _EMBED_SHARE
         serving: Serving | None = None
         vector: Vectors | None = None
-        failures: tuple[tuple[str, str], ...] = ()
+        failures: tuple[tuple[Part, str], ...] = ()
         try:
             serving = await asyncio.wait_for(self._serving(), timeout * _EMBED_SHARE)
             if serving is not None and not read.is_empty:
                 vector = await _vector(serving, read.text, deadline - time.perf_counter())
         except (EmbedderError, TimeoutError) as error:
-            _warn("vector", error)
-            failures = (("vector", _code(error)),)
+            _warn(Part.VECTOR, error)
+            failures = ((Part.VECTOR, _code(error)),)
         return Question(
             request=request,
             query=read,
@@ -169,8 +161,8 @@ class RecallService:
                 profile=profile,
             ).run()
         except _FAILURES as error:
-            _warn("index", error)
-            failed = replace(question, failures=(*question.failures, ("index", _code(error))))
+            _warn(Part.INDEX, error)
+            failed = replace(question, failures=(*question.failures, (Part.INDEX, _code(error))))
             return answer(failed, profile)
 
 
@@ -189,7 +181,7 @@ def _numbers(serving: Serving | None) -> SpaceNumbers:
     return for_space(serving.spec.model, serving.spec.revision)
 
 
-def _nothing(question: Question, part: str, code: str) -> Recall:
+def _nothing(question: Question, part: Part, code: str) -> Recall:
     failed = replace(question, failures=(*question.failures, (part, code)))
     return answer(failed, FittedProfile())
 
@@ -212,10 +204,10 @@ def _code(error: BaseException) -> str:
     return error.code if isinstance(error, RemembrancerError) else type(error).__name__
 
 
-def _warn(part: str, error: BaseException) -> None:
+def _warn(part: Part, error: BaseException) -> None:
     """A line for the operator: what failed, as which error, and where in the code. No words."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     at = "" if place is None else f"{place.tb_frame.f_code.co_qualname}:{place.tb_lineno}"
-    _LOG.warning("recall.degraded", part=part, code=_code(error), at=at)
+    _LOG.warning("recall.degraded", part=part.value, code=_code(error), at=at)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from remembrancer.recall.models import Kind, Omitted
+from remembrancer.recall.reasons import Kind, Omitted, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class Trace:
     floor: FloorTrace = FloorTrace()
     omitted: tuple[Omitted, ...] = ()
     omitted_counts: Mapping[str, int] | None = None
-    degraded: tuple[str, ...] = ()
-    failures: tuple[tuple[str, str], ...] = ()
+    degraded: tuple[Part, ...] = ()
+    failures: tuple[tuple[Part, str], ...] = ()
     """Of each degraded part the error's code."""
     timings: tuple[tuple[str, float], ...] = ()
     """Milliseconds by stage."""
@@ -109,8 +109,8 @@ class Trace:
                 for each in self.omitted
             ],
             "omitted_counts": dict(self.omitted_counts or {}),
-            "degraded": list(self.degraded),
-            "failures": dict(self.failures),
+            "degraded": [each.value for each in self.degraded],
+            "failures": {part.value: code for part, code in self.failures},
             "timings": dict(self.timings),
         }
 

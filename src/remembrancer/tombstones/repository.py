@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import Row, bindparam, func, insert, select, update
 
-from remembrancer.clock import Instant, to_datetime
+from remembrancer.clock import moment
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
 from remembrancer.errors import InvalidInputError
@@ -245,7 +244,7 @@ def attempts_of(unit: Unit, tombstone_id: UUID) -> list[Attempt]:
         Attempt(
             row.tombstone_id,
             Actor(ActorKind(row.actor_kind), row.actor_name, row.surface),
-            _moment(row.attempted_at),
+            moment(row.attempted_at),
             row.event_seq,
         )
         for row in unit.all(_ATTEMPTS_OF, stone=tombstone_id)
@@ -270,13 +269,7 @@ def _tombstone(row: Row[tuple[object, ...]]) -> Tombstone:
         kind=Kind(row.kind),
         text=row.text,
         memory_id=row.memory_id,
-        created_at=_moment(row.created_at),
+        created_at=moment(row.created_at),
         lifted=row.lifted_seq is not None,
         attempts=row.attempts,
     )
-
-
-def _moment(instant: Instant) -> datetime:
-    moment = to_datetime(instant)
-    assert moment is not None
-    return moment

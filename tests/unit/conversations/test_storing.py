@@ -11,7 +11,6 @@ import pytest
 from remembrancer import clock, tombstones
 from remembrancer.conversations import repository
 from remembrancer.conversations.models import AuthoredBy, Conversation, IncomingMessage, Role
-from remembrancer.conversations.pending import stale
 from remembrancer.conversations.planning import plan
 from remembrancer.conversations.storing import MessageVectors, missing, to_embed
 from remembrancer.conversations.words import embedded_words, made_from
@@ -170,8 +169,6 @@ def test_vectors_are_made_from_a_message_with_the_one_before_it(person):
     assert person.pending() == [stored.new[2].id]
     assert person.pending(space=2) == [each.id for each in stored.new[:3]]
     assert person.read(lambda unit: to_embed(unit, planned)) == []
-    wrong, after = person.read(lambda unit: stale(unit, 1))
-    assert ([each.message_id for each in wrong], after) == ([stored.new[2].id], None)
 
 
 def test_words_take_the_end_of_a_long_answer():

@@ -254,24 +254,20 @@ def test_several_loops_and_threads_share_one_thread(embedder):
     assert len(embedder.threads) == 1
 
 
-def test_warm_loads_and_gives_the_space(worker, embedder):
+def test_the_first_answer_says_that_the_model_is_loaded(worker):
     assert worker.state.loaded is False
-    assert worker.warm().result(5).dimension == 32
+    worker.submit(["x"], Kind.QUERY).result(5)
     assert worker.state.loaded is True
-    embedder.errors.append(ModelMissingError("There is no model."))
-    with pytest.raises(ModelMissingError):
-        worker.warm().result(5)
 
 
 def test_close_refuses_what_waits_and_ends_the_thread(worker, embedder):
     hold(worker, embedder)
     waiting = worker.submit(["waits"], Kind.PASSAGE)
-    warming = worker.warm()
     threading.Timer(0.1, embedder.gate.set).start()
     worker.close()
     worker.close()
     after = worker.submit(["after"], Kind.PASSAGE)
-    for future in (waiting, warming, after, worker.warm()):
+    for future in (waiting, after):
         with pytest.raises(EmbedderUnavailableError, match="closed"):
             future.result(5)
     assert not any(t.name == "embedder" and t.is_alive() for t in threading.enumerate())

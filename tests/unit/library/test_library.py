@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +16,21 @@ from remembrancer import (
     Remembrancer,
     SyncPersonalMemory,
     SyncRemembrancer,
+    clock,
     errors,
 )
 from remembrancer.embeddings.trigram import TrigramEmbedder
 from remembrancer.errors import IdempotencyError, InvalidInputError, NotFoundError
+from remembrancer.recall.models import Recall, Request
+from remembrancer.scope import Actor, ActorKind
 
 PUBLIC = {
     "PersonalMemory": (
         "account actor add apply approve archive as_agent chats clear_all confirm correct decline "
         "delete_chat delete_import delete_message dispute events forget get history "
-        "import_conversations in_space list move pin "
-        "proposals recall reindex reject retract set_machine_writes tell tombstones undo verify"
+        "import_conversations in_space list machine_writes messages metas move pin "
+        "proposals recall reindex reject retract set_machine_writes spaces tell "
+        "tombstones undo verify"
     ),
     "Remembrancer": "add as_agent close engine memory_of migrate person remove_person search",
 }
@@ -114,6 +119,57 @@ def test_the_asynchronous_face(tmp_path: Path) -> None:
             return [each.content for each in recalled.entries]
 
     assert asyncio.run(story())[0] == "Her sister Mina lives in Metz."
+
+
+def test_a_request_takes_the_place_of_the_query_and_its_options(store: SyncRemembrancer) -> None:
+    ada = store.person("ada")
+    old = ada.add("Ada lives in Lyon.", valid_from="2019-01-01", valid_to="2020-01-01")
+    for number in range(4):
+        ada.add(f"Ada lives in house number {number * 7919}.")
+    now = ada.recall(Request("where Ada lives", k=2, floor=False))
+    assert len(now.entries) == 2
+    then = clock.parse("2019-06-01", "UTC", field="valid_at")
+    past = ada.recall(Request("where Ada lives", k=9, floor=False, valid_at=then))
+    assert old.id in {each.id for each in past.entries}
+    assert old.id not in {each.id for each in ada.recall("where Ada lives", k=9).entries}
+    for options in ({"k": 3}, {"valid_at": "2019-06-01"}, {"known_at": "2019-06-01"}):
+        with pytest.raises(InvalidInputError) as caught:
+            ada.recall(Request("where Ada lives"), **options)
+        assert caught.value.field in options
+
+
+def test_an_own_embedder_keeps_the_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REMEMBRANCER_INDEX_MEGABYTES", "7")
+    own = TrigramEmbedder()
+    with SyncRemembrancer(tmp_path, embedder=own) as store:
+        assert store._store.engine.indexes._budget == 7 * 1024 * 1024
+        assert store._store.engine.embedder is own
+
+
+def test_close_leaves_the_event_loop_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> threading.Thread:
+        store = Remembrancer(tmp_path, embedder=TrigramEmbedder())
+        ran: list[threading.Thread] = []
+        close = store.engine.close
+        monkeypatch.setattr(
+            store.engine, "close", lambda: (ran.append(threading.current_thread()), close())
+        )
+        await store.close()
+        return ran[0]
+
+    assert asyncio.run(story()) is not threading.current_thread()
+
+
+def test_removing_a_person_drops_what_is_held_of_them(store: SyncRemembrancer) -> None:
+    store.add("Ada keeps bees.", user_id="ada")
+    assert store.search("bees", user_id="ada")["results"] != []
+    engine = store._store.engine
+    dropped: list[object] = []
+    engine.indexes.drop = dropped.append
+    removal = engine.remove_person("ada", Actor(ActorKind.PERSON, "operator", "test"))
+    assert dropped == [removal.user_id]
 
 
 def test_both_faces_see_one_store(tmp_path: Path, store: SyncRemembrancer) -> None:
@@ -235,7 +291,13 @@ class TestFacade:
         assert [each["score"] for each in results] == sorted(
             (each["score"] for each in results), reverse=True
         )
-        assert set(results[0]) == {"id", "memory", "score", "metadata"}
+        assert set(results[0]) == {"id", "memory", "score", "relevance", "metadata"}
+        recalled = store.person("ada").recall(
+            Request("Who drinks cocoa from the blue cup?", floor=False, messages=False)
+        )
+        assert [(each["score"], each["relevance"]) for each in results] == [
+            (each.score, each.relevance) for each in recalled.entries
+        ]
         some = store.search("the blue cup", user_id="ada", filters={"even": True})["results"]
         assert {each["metadata"]["kind"] for each in some} == {"tea", "cocoa"}
         both = {"even": False, "kind": "water"}
@@ -262,7 +324,33 @@ class TestFacade:
     ) -> None:
         store.add("Ada keeps bees.", user_id="ada")
         assert len(store.search("zebra crossing", user_id="ada")["results"]) == 1
-        assert store.search("bees", user_id="nobody")["results"] == []
+        assert store.search("bees", user_id="nobody") == {"results": [], "degraded": []}
+        with pytest.raises(NotFoundError):
+            store.person("nobody", create=False)
+
+    def test_search_leaves_out_what_is_forgotten_meanwhile(
+        self, store: SyncRemembrancer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kept = store.add("Ada keeps bees.", user_id="ada")["results"][0]["id"]
+        gone = store.add("Ada keeps wasps.", user_id="ada")["results"][0]["id"]
+        recall = PersonalMemory.recall
+
+        async def slow(memory: PersonalMemory, query: Request) -> Recall:
+            found = await recall(memory, query)
+            await memory.forget(gone)
+            return found
+
+        before = store.search("what does Ada keep", user_id="ada")["results"]
+        assert {each["id"] for each in before} == {kept, gone}
+        monkeypatch.setattr(PersonalMemory, "recall", slow)
+        after = store.search("what does Ada keep", user_id="ada")["results"]
+        assert [each["id"] for each in after] == [kept]
+
+    def test_search_refuses_a_limit_below_none(self, store: SyncRemembrancer) -> None:
+        for filters in (None, {"kind": "tea"}):
+            with pytest.raises(InvalidInputError) as caught:
+                store.search("bees", user_id="ada", filters=filters, limit=-1)
+            assert caught.value.field == "limit"
 
 
 def test_what_was_written_is_there_when_it_is_opened_again(tmp_path: Path) -> None:

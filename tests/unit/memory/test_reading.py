@@ -10,8 +10,9 @@ import pytest
 from remembrancer import SyncPersonalMemory, SyncRemembrancer
 from remembrancer.embeddings.factory import NoEmbedder
 from remembrancer.errors import InvalidInputError, NotFoundError
+from remembrancer.memory.listing import contains
 from remembrancer.memory.models import Type, as_type
-from remembrancer.memory.reading import contains, difference, under
+from remembrancer.memory.reading import difference
 
 
 @pytest.fixture
@@ -75,8 +76,12 @@ def test_a_difference_is_word_by_word(
         ("", "work", False),
     ],
 )
-def test_a_path_is_matched_by_whole_segments(path: str, parent: str, is_under: bool) -> None:
-    assert under(path, parent) is is_under
+def test_a_path_is_matched_by_whole_segments(
+    ada: SyncPersonalMemory, path: str, parent: str, is_under: bool
+) -> None:
+    ada.add("Here.", path=path)
+    assert listed(ada, path=parent) == (["Here."] if is_under else [])
+    assert listed(ada) == ["Here."]
 
 
 def test_words_are_found_whatever_their_form() -> None:

@@ -21,6 +21,7 @@ from remembrancer.conversations.tables import chats, messages, withheld
 from remembrancer.db.database import Database, open_backend
 from remembrancer.db.units import Unit
 from remembrancer.embeddings.base import Kind, SpaceSpec
+from remembrancer.embeddings.serving import Serving
 from remembrancer.embeddings.spaces import space_id
 from remembrancer.embeddings.trigram import TrigramEmbedder
 from remembrancer.embeddings.vectors import to_half
@@ -34,7 +35,7 @@ from remembrancer.index.tables import vectors
 from remembrancer.memory import source as memory_source
 from remembrancer.memory.tables import evidence, memories, paths, texts, versions
 from remembrancer.recall.models import Recall, Request
-from remembrancer.recall.service import RecallService, Serving
+from remembrancer.recall.service import RecallService
 from remembrancer.scope import Actor, ActorKind, Scope
 from remembrancer.text.analyse import pack_terms, term_counts
 from remembrancer.text.digest import commitment

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from remembrancer.recall.assembly import Limits, fit_entries, fit_profile, profile_order
-from remembrancer.recall.models import Entry, Kind, ProfileEntry, Reason
+from remembrancer.recall.models import Entry, ProfileEntry
+from remembrancer.recall.reasons import Kind, Reason
 from remembrancer.recall.render import recalled_block
 from remembrancer.text.limits import estimate_tokens
 

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from remembrancer.embeddings.serving import Serving
 from remembrancer.embeddings.worker import EmbeddingWorker
 from remembrancer.errors import EmbedderUnavailableError, StoreUnavailableError
-from remembrancer.recall.service import Serving
 from tests.unit.recall.person import Person
 
 
@@ -83,6 +83,7 @@ def test_C4_over_the_deadline_nothing_is_given_and_it_is_said(person):
     found = person.recall("hazelnuts", timeout=0.0)
     assert found.entries == found.profile == ()
     assert "deadline" in found.degraded
+    assert {each.state for each in found.trace.arms} == {"failed"}
     assert contents(person.recall("hazelnuts")) == ["hazelnuts"]
 
 
@@ -117,7 +118,7 @@ def test_an_embedding_space_that_is_not_known_in_time_degrades_to_words(person):
         raise AssertionError
 
     person.recalling._serving = slow
-    found = person.recall("hazelnuts", timeout=0.4)
+    found = person.recall("hazelnuts", timeout=4)
     assert contents(found) == ["hazelnuts are bad for me"]
     assert found.degraded == ("vector",)
     assert found.trace.embedding_space is None

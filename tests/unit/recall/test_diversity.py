@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from remembrancer.recall.diversity import Candidate, distinct, says_the_same
-from remembrancer.recall.models import Entry, Kind
+from remembrancer.recall.models import Entry
+from remembrancer.recall.reasons import Kind
 from remembrancer.text.normalise import fingerprint
 
 

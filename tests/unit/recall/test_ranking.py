@@ -11,9 +11,10 @@ from remembrancer.embeddings.base import Kind
 from remembrancer.recall import arms, masking, selection
 from remembrancer.recall.arms import path_scores
 from remembrancer.recall.masking import Asked
-from remembrancer.recall.models import Arm, Branch, Reason
+from remembrancer.recall.models import Arm, Branch
 from remembrancer.recall.priors import UNCALIBRATED
 from remembrancer.recall.query import read
+from remembrancer.recall.reasons import Reason
 from remembrancer.recall.selection import Account, Rules
 from remembrancer.text.paths import path_terms
 from tests.unit.recall.views import CHAT, EMBEDDER, Sketch

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from remembrancer import clock
-from remembrancer.recall.models import Entry, Kind, ProfileEntry
+from remembrancer.recall.models import Entry, ProfileEntry
+from remembrancer.recall.reasons import Kind
 from remembrancer.recall.render import (
     LINE_BREAK,
     PROFILE,
