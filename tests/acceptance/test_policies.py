@@ -35,8 +35,8 @@ def test_the_person_s_rule_decides(
     ada: SyncPersonalMemory, rule: str | None, quoted: str, unquoted: str, change: str
 ) -> None:
     agent = ada.as_agent("scout")
-    say(ada, f"{WORDS} Nothing more.")
-    active = agent.add("Nothing more.", quote="Nothing more.")
+    say(ada, f"{WORDS} Nothing more today.")
+    active = agent.add("Nothing more today.", quote="Nothing more today.")
     assert ada.get(active.id).trust == "active"
     confirmed = ada.add("Ada is left-handed.")
     if rule is not None:
@@ -76,7 +76,7 @@ def test_a_verbatim_quote_of_the_person_s_carries_a_memory(ada: SyncPersonalMemo
     for count, where in enumerate(
         ({}, {"chat_id": told.chat_id}, {"message_id": message}, {"chat_id": str(told.chat_id)})
     ):
-        made = ada.as_agent("scout").add(f"Fact {count * 7919}.", quote=WORDS, **where)
+        made = ada.as_agent("scout").add(f"Ledger {count * 7919}.", quote=WORDS, **where)
         assert ada.get(made.id).trust == "active"
         (evidence,) = ada.history(made.id).evidence
         assert (evidence.quote, evidence.message_id, evidence.deleted) == (WORDS, message, False)

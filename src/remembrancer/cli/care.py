@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from remembrancer.cli.commands import DONE, REFUSED
 from remembrancer.cli.options import For, verb
 from remembrancer.cli.session import Session
-from remembrancer.errors import StoreError
+from remembrancer.errors import NotFoundError, StoreError
 
 if TYPE_CHECKING:
     from remembrancer.accounts.models import Account
     from remembrancer.cli.output import Json
+
+_NOTHING: Final = {"events": None, "versions": None, "texts": None, "last_hash": None}
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +23,13 @@ def register(app: typer.Typer) -> None:
     verb(app, "migrate", For.STORE)(migrate)
     verb(app, "reindex", For.EVERYBODY)(reindex)
     verb(app, "verify", For.EVERYBODY)(verify)
+
+
+def damaged() -> tuple[type[Exception], ...]:
+    """What reading damaged rows may raise."""
+    from sqlalchemy.exc import DBAPIError
+
+    return (DBAPIError, AttributeError, KeyError, OverflowError, TypeError, ValueError)
 
 
 def migrate(session: Session) -> None:
@@ -94,9 +103,13 @@ def _verified(session: Session, account: Account) -> Json:
     form: dict[str, object] = {"user": account.email}
     try:
         report = session.run(session.memory_of(account).verify())
+    except NotFoundError:
+        return {**form, **_NOTHING, "damage": ["The file or the data of this person is missing."]}
     except StoreError as error:
-        nothing = {"events": None, "versions": None, "texts": None, "last_hash": None}
-        return {**form, **nothing, "damage": [str(error)]}
+        return {**form, **_NOTHING, "damage": [str(error)]}
+    except damaged() as error:  # its words may be a memory's
+        said = f"The record can't be read: {type(error).__name__}."
+        return {**form, **_NOTHING, "damage": [said]}
     return {
         **form,
         "events": report.events,

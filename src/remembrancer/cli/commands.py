@@ -88,6 +88,18 @@ def _wrong_use(out: Output, error: Exception) -> int:
 def _internal(error: Exception) -> dict[str, object]:
     return {
         "code": "internal",
-        "message": f"Internal error: {type(error).__name__}: {one_line(str(error))}",
-        "hint": "Run it with --debug for the traceback.",
+        "message": f"Internal error: {type(error).__name__} at {_place(error)}.",
+        "hint": "Run it with --debug for the words and the traceback.",
     }
+
+
+def _place(error: Exception) -> str:
+    """`module:line` of the innermost frame of this program's. No words: they may be a memory's."""
+    found = "?"
+    step = error.__traceback__
+    while step is not None:
+        module = str(step.tb_frame.f_globals.get("__name__", "?"))
+        if found == "?" or module.partition(".")[0] == "remembrancer":
+            found = f"{module}:{step.tb_lineno}"
+        step = step.tb_next
+    return found

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from remembrancer.cli.care import damaged
 from remembrancer.cli.commands import DONE, REFUSED
 from remembrancer.cli.options import For, verb
 from remembrancer.cli.session import Session
-from remembrancer.errors import ConfigurationError, EmbedderError, StoreError
+from remembrancer.errors import ConfigurationError, EmbedderError, NotFoundError, StoreError
 
 if TYPE_CHECKING:
     from remembrancer.accounts.models import Account
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LEAST_FREE: Final = 256 * 1024 * 1024
 """Bytes of free disk under which something will fail soon."""
 MEGABYTE: Final = 1024 * 1024
+LEFT_OVER: Final = ".new"
 
 
 @dataclass(slots=True)
@@ -153,8 +155,15 @@ def _people(session: Session, found: Findings) -> None:
     for account in everybody:
         try:
             row = _person(session, account)
+        except NotFoundError:
+            found.problems.append(f"{account.email}: their file or data is missing.")
+            continue
         except StoreError as error:
             found.problems.append(f"{account.email}: {error}")
+            continue
+        except damaged() as error:  # its words may be a memory's
+            name = type(error).__name__
+            found.problems.append(f"{account.email}: the record can't be read: {name}.")
             continue
         rows.append(row)
         if row["pending"]:
@@ -163,6 +172,26 @@ def _people(session: Session, found: Findings) -> None:
                 "`remembrancer reindex --pending` makes them."
             )
     found.sections["people"] = rows
+    _strays(session.engine, found)
+
+
+def _strays(engine: Engine, found: Findings) -> None:
+    """Files beside the people's that no account owns."""
+    from remembrancer.db.sqlite import SqliteBackend
+
+    if not isinstance(engine.db.backend, SqliteBackend):
+        return
+    try:
+        known = {each.user_id for each in engine.accounts.everybody()}
+    except StoreError:
+        return  # said above
+    for name in engine.db.backend.strays(known):
+        said = (
+            "is left of an account that was never made; it can be deleted."
+            if name.endswith(LEFT_OVER)
+            else "belongs to no account: restore the system.db it goes with, or delete it."
+        )
+        found.notices.append(f"The file people/{name} {said}")
 
 
 def _person(session: Session, account: Account) -> Json:

@@ -91,6 +91,8 @@ def json_object(text: str | None, option: str) -> Mapping[str, object] | None:
         found = json.loads(text)
     except ValueError as error:
         raise WrongUseError(f"{option} isn't JSON: {error}.") from None
+    except RecursionError:
+        raise WrongUseError(f"{option} is nested too deeply.") from None
     if not isinstance(found, dict):
         raise WrongUseError(f'{option} takes a JSON object, such as {{"source": "diary"}}.')
     return found

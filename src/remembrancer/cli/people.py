@@ -43,8 +43,12 @@ def add(
     ] = False,
 ) -> None:
     """Make an account; the first one administers."""
+    from remembrancer.library.inputs import as_email
+
     hashed = _hashed(sys.stdin.readline()) if password_stdin else None
-    made = session.engine.accounts.add(email, admin=admin, zone=zone, password_hash=hashed)
+    made = session.engine.accounts.add(
+        as_email(email), admin=admin, zone=zone, password_hash=hashed
+    )
     session.out.answer(
         forms.account(made),
         lambda: session.out.line(f"Added {made.email} · {made.role} · {made.zone}"),
@@ -67,9 +71,10 @@ def _hashed(line: str) -> str:
 
 def remove(session: Session, email: Email, yes: Yes = False) -> None:
     """Remove a person and everything of theirs."""
+    from remembrancer.library.inputs import as_email
     from remembrancer.scope import Actor, ActorKind
 
-    found = session.engine.accounts.find(email)
+    found = session.engine.accounts.find(as_email(email))
     if not yes and session.asks():
         asked = f"Remove {found.email}, with every memory and chat? This can't be undone."
         typer.confirm(asked, abort=True, err=True)

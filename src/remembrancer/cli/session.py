@@ -81,9 +81,11 @@ class Session:
     @cached_property
     def account(self) -> Account:
         """The person named, set, or the only one there is."""
+        from remembrancer.library.inputs import as_email
+
         named = self.config.text("user")
         if named:
-            return self.engine.accounts.find(named)
+            return self.engine.accounts.find(as_email(named))
         people = self.engine.accounts.everybody()
         if len(people) == 1:
             return people[0]
@@ -129,8 +131,10 @@ class Session:
 
     def people(self) -> list[Account]:
         """The person that `--user` names, else everybody."""
+        from remembrancer.library.inputs import as_email
+
         if self.given.user is not None:
-            return [self.engine.accounts.find(self.given.user)]
+            return [self.engine.accounts.find(as_email(self.given.user))]
         return self.engine.accounts.everybody()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

@@ -6,18 +6,27 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, select, update
 
+from remembrancer.conversations.models import AuthoredBy
 from remembrancer.conversations.skeletons import Skeleton, skeletons
 from remembrancer.conversations.tables import messages
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
+from remembrancer.errors import RefusedError
+from remembrancer.scope import Actor
 
 _m = messages.c
 _SET_LIVE: Final = (
     update(messages)
     .where(_m.user_id == OWNER, _m.id == bindparam("message"))
     .values(live=bindparam("to_live"), changed_at_seq=bindparam("moved"))
+)
+_SAID_BY_PERSON: Final = select(_m.id).where(
+    _m.user_id == OWNER,
+    _m.chat_id == bindparam("chat"),
+    _m.live == 0,
+    _m.authored_by == AuthoredBy.PERSON.value,
 )
 
 
@@ -48,3 +57,12 @@ def settle(unit: Unit, chat_id: UUID, index_seq: int) -> list[UUID]:
         ),
     )
     return [each.id for each in moved if each.live]
+
+
+def check_edit(unit: Unit, actor: Actor, chat_id: UUID, edited_away: Sequence[UUID]) -> None:
+    """`RefusedError` when a machine edits away what the person said: only the person does."""
+    if actor.is_person or not edited_away:
+        return
+    gone = set(edited_away)
+    if any(row.id in gone for row in unit.all(_SAID_BY_PERSON, chat=chat_id)):
+        raise RefusedError("Only the person edits away what they said.", field="authority")

@@ -117,6 +117,10 @@ def _load(written: str | bytes) -> object:
             field="file",
             value=f"{error.lineno}:{error.colno}",
         ) from None
+    except ValueError:
+        raise InvalidInputError(
+            "The file holds a number with too many digits.", field="file", limit="4300 digits"
+        ) from None
     except RecursionError:
         raise InvalidInputError("The file is nested too deeply.", field="file") from None
     return loaded

@@ -28,7 +28,8 @@ from remembrancer.conversations.tables import chats, messages, spaces, withheld
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
 from remembrancer.errors import NotFoundError
-from remembrancer.text.spans import Span, contains_quote
+from remembrancer.text.normalise import is_run_length, tombstone_tokens
+from remembrancer.text.spans import Span, contains_quote, stands_apart
 
 T = TypeVar("T")
 
@@ -288,16 +289,20 @@ def user_said(
 
 
 def where_said(unit: Unit, quote: str, *, chat_id: UUID | None = None) -> Message | None:
-    """Where `quote` stands: as `user_said`, else in the newest `user` message that came with an
-    import or a client's history. Reads what was said once."""
+    """Where `quote` stands: in the newest message that carries it, else the newest the person
+    wrote, else one that came with an import or a client's history. Reads what was said once."""
+    theirs: Message | None = None
     otherwise: Message | None = None
     for rows in _said(unit, chat_id):
         for each in _full(unit, [row for row in rows if may_hold(row.text, quote)]):
-            if contains_quote(each.quotable, quote):
-                if is_evidence(each):
-                    return each
-                otherwise = otherwise or each
-    return otherwise
+            if not contains_quote(each.quotable, quote):
+                continue
+            if carries(each, quote):
+                return each
+            if is_evidence(each):
+                theirs = theirs or each
+            otherwise = otherwise or each
+    return theirs or otherwise
 
 
 def withheld_spans(unit: Unit, ids: Iterable[UUID]) -> list[Withheld]:
@@ -333,6 +338,17 @@ def is_evidence(message: Message) -> bool:
     """Whether the person wrote it themselves, and still stands by it."""
     theirs = message.authored_by is AuthoredBy.PERSON
     return message.role is Role.USER and theirs and message.live
+
+
+def carries(message: Message, quote: str) -> bool:
+    """Whether the person's own words in this message are enough to rest a value on.
+
+    The quote stands there as whole words, and is of run length or all the message says.
+    """
+    if not is_evidence(message) or not stands_apart(message.quotable, quote):
+        return False
+    tokens = tombstone_tokens(quote)
+    return is_run_length(tokens) or tokens == tombstone_tokens(message.text)
 
 
 def _full(unit: Unit, rows: Sequence[Row[Any]]) -> list[Message]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, TypeAlias
 from uuid import UUID
 
-from remembrancer.conversations import planning, repository, storing
+from remembrancer.conversations import branches, naming, planning, repository, storing
 from remembrancer.conversations.models import AuthoredBy, Chat, Conversation, Message, SpaceInfo
 from remembrancer.conversations.planning import Plan
 from remembrancer.conversations.storing import UNIT_MESSAGES, MessageVectors
@@ -93,19 +93,39 @@ class ConversationService:
         if known is not None:
             return known
         await self._check_machine(scope, actor)
+        if not actor.is_person:
+            await self._check_names(scope, actor, (cleaned, actor.name))
         return await self._db.write(scope, work)
+
+    async def _check_names(self, scope: Scope, actor: Actor, called: Sequence[str]) -> None:
+        """`RefusedError`, once it is logged, when a name says what the person forgot."""
+        if not called:
+            return
+        grave = await self._db.read(scope, lambda unit: naming.first_forgotten(unit, called))
+        if grave is None:
+            return
+
+        def work(unit: Unit) -> None:
+            with journal(unit) as held:
+                naming.log_refusal(unit, held, actor, grave)
+
+        await self._db.write(scope, work)
+        raise RefusedError("The person asked for this to stay forgotten.", field="tombstone")
 
     async def _check_machine(self, scope: Scope, actor: Actor) -> None:
         """`RefusedError`, once it is logged, when the person lets no machine write."""
         if not await self._db.read(scope, lambda unit: policy.machines_are_off(unit, actor)):
             return
 
+        await self._note_refusal(scope, actor, "policy")
+        raise RefusedError("Memory is off for machines.", field="policy")
+
+    async def _note_refusal(self, scope: Scope, actor: Actor, rule: str) -> None:
         def work(unit: Unit) -> None:
             with journal(unit) as held:
-                held.append(Kind.MEMORY_REFUSED, actor, Payload(notes={"rule": "policy"}))
+                held.append(Kind.MEMORY_REFUSED, actor, Payload(notes={"rule": rule}))
 
         await self._db.write(scope, work)
-        raise RefusedError("Memory is off for machines.", field="policy")
 
     async def find_space(self, scope: Scope, name: str) -> SpaceInfo:
         """The space of that name; `NotFoundError` when there is none."""
@@ -148,17 +168,19 @@ class ConversationService:
     ) -> Stored:
         """Store what isn't stored yet, in units of bounded size.
 
-        Raises `RefusedError` for a machine when the person lets none write.
+        Raises `RefusedError` for a machine when the person lets none write, and when it edits
+        away what the person said.
         """
         await self._check_machine(scope, actor)
         plan = planning.plan(conversation, authored_by)
+        await self._check_names(scope, actor, naming.names_in(conversation, actor))
         space = (
             await self.ensure_space(scope, actor, conversation.space)
             if conversation.space
             else None
         )
         words = await self._db.read(scope, lambda unit: storing.to_embed(unit, plan))
-        made = _Made(scope, plan, None if space is None else space.id, import_id)
+        made = _Made(scope, actor, plan, None if space is None else space.id, import_id)
         chunks = _chunks(words, UNIT_MESSAGES) if embed else iter(())
         known: int | None = None
         new: list[storing.NewMessage] = []
@@ -204,13 +226,18 @@ class ConversationService:
                     import_id=made.import_id,
                     vectors=vectors,
                 )
+                branches.check_edit(unit, made.actor, part.chat_id, part.edited_away)
                 if part.edited_away and self._edited_away is not None:
                     self._edited_away(unit, held, part.edited_away)
                 if any(each.pending for each in part.new):
                     queue.enqueue(unit, lane="index", name=names.VECTORS, coalesce_key="")
                 return part
 
-        return await self._db.write(made.scope, work)
+        try:
+            return await self._db.write(made.scope, work)
+        except RefusedError:
+            await self._note_refusal(made.scope, made.actor, "authority")
+            raise
 
     async def count_new(self, scope: Scope, conversations: Sequence[Conversation]) -> int:
         """How many messages an import would store: a dry run."""
@@ -233,6 +260,8 @@ class ConversationService:
         again stores nothing."""
         await self._check_machine(scope, actor)
         plans = [planning.plan(each, AuthoredBy.IMPORTER) for each in conversations]
+        called = [name for each in conversations for name in naming.names_in(each, actor)]
+        await self._check_names(scope, actor, list(dict.fromkeys(called)))
         new = await self.count_new(scope, conversations)
         import_id = None
         if new:
@@ -276,6 +305,7 @@ class _Made:
     """What every unit of one conversation's storing shares."""
 
     scope: Scope
+    actor: Actor
     plan: Plan
     space_id: UUID | None
     import_id: UUID | None

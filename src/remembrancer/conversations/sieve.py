@@ -19,6 +19,8 @@ _MIXED: Final = re.compile(
     f"[{_LATIN}][\u0300-\u036f0-9]*[{_LOOKALIKE}]|[{_LOOKALIKE}][\u0300-\u036f0-9]*[{_LATIN}]"
 )
 """A word of two scripts, in which look-alike letters may hide another word."""
+_DRESSED: Final = re.compile("[\u0300-\u036f\u249c-\u24b5\U0001f110-\U0001f129]")
+"""Marks that only decorate, and parenthesised letters: tokens are without them."""
 
 
 def may_hold(text: str, quote: str) -> bool:
@@ -47,7 +49,10 @@ class Sieve:
         if text.isascii():
             return self._ascii and self._all_in(text.lower())
         folded = fold(text)
-        return self._all_in(folded) or _MIXED.search(folded) is not None
+        return self._all_in(folded) or any(
+            found is not None
+            for found in (_MIXED.search(folded), _DRESSED.search(folded), _DRESSED.search(text))
+        )
 
     def _all_in(self, folded: str) -> bool:
         return all(token in folded for token in self.tokens)

@@ -12,13 +12,13 @@ start. No event is written here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
 from remembrancer import tombstones
 from remembrancer.clock import Instant
-from remembrancer.conversations import branches, repository
+from remembrancer.conversations import branches, naming, repository
 from remembrancer.conversations.locating import Located, locate
 from remembrancer.conversations.models import IncomingMessage
 from remembrancer.conversations.planning import TAIL, Link, Plan, begins_session
@@ -163,7 +163,7 @@ def _chat_id(
         source=plan.conversation.source,
         external_id=located.external_id,
         space_id=space_id,
-        title=plan.conversation.title,
+        title=naming.without_forgotten(unit, plan.conversation.title, ""),
         import_id=import_id,
     )
     return chat_id
@@ -175,6 +175,7 @@ def _drafts(unit: Unit, plan: Plan, located: Located, limit: int) -> list[_Draft
     position, session = top_of(unit, chat.id) if chat is not None else (-1, -1)
     nodes = _known_nodes(unit, plan, located, limit)
     scanner = tombstones.scanner(unit)
+    called: dict[str, str] = {}
     drafts: list[_Draft] = []
     for index, message in enumerate(plan.conversation.messages):
         if located.known[index] is not None:
@@ -187,16 +188,24 @@ def _drafts(unit: Unit, plan: Plan, located: Located, limit: int) -> list[_Draft
         position += 1
         own = session if before is None or apart else before.session
         place = _Place(index, position, own, before, apart)
-        draft = _draft(plan, located, place, scanner)
+        if scanner is not None and message.speaker not in called:
+            called[message.speaker] = naming.without_forgotten(
+                unit, message.speaker, naming.SOMEONE
+            )
+        named = replace(message, speaker=called.get(message.speaker, message.speaker))
+        draft = _draft(plan, located, place, named, scanner)
         nodes[index] = draft.node
         drafts.append(draft)
     return drafts
 
 
 def _draft(
-    plan: Plan, located: Located, place: _Place, scanner: tombstones.Scanner | None
+    plan: Plan,
+    located: Located,
+    place: _Place,
+    message: IncomingMessage,
+    scanner: tombstones.Scanner | None,
 ) -> _Draft:
-    message = plan.conversation.messages[place.index]
     message_id = new_id()
     found = {} if scanner is None else scanner.spans(message.text)
     spans = [Withheld(message_id, span, stone) for stone, those in found.items() for span in those]

@@ -86,12 +86,12 @@ ERASURE = Erasure(
         TextColumn("messages", "digest", "conversations.redacting.redact"),
         TextColumn("chats", "external_id", "conversations.redacting.redact"),
         TextColumn("chats", "title", "conversations.redacting.clear_titles"),
+        TextColumn("messages", "speaker", "conversations.naming.clear_names"),
+        TextColumn("spaces", "name", "conversations.naming.clear_names"),
     ),
     exempt=(
-        ("spaces", "name"),
         ("chats", "source"),
         ("messages", "role"),
-        ("messages", "speaker"),
         ("messages", "authored_by"),
     ),
 )

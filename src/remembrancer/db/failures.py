@@ -29,6 +29,11 @@ def _begun(place: str) -> str:
 
 def _named(place: str, said: str) -> StoreError | None:
     lower = said.lower()
+    if "could not decode" in lower:  # first: what follows quotes the text
+        return StoreError(
+            f"{_begun(place)} holds damaged text.",
+            hint="`remembrancer verify` names it; restore a back-up.",
+        )
     if "locked" in lower or "busy" in lower or "locknotavailable" in lower:
         return StoreLockedError(
             f"Another process holds {place}.", hint="Try again, or stop the other process."

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -23,7 +24,7 @@ from remembrancer.db.failures import filing, storing
 from remembrancer.db.schema import HEADS
 from remembrancer.db.sqlite_connections import Connections, Inode, Target, inode_of, open_plain
 from remembrancer.db.sqlite_files import BEFORE_UPGRADE, copies_of, ensure
-from remembrancer.errors import StoreError, UnsupportedServerError
+from remembrancer.errors import SchemaError, StoreError, UnsupportedServerError
 from remembrancer.scope import Scope
 
 LEAST_SQLITE: Final = (3, 37, 0)
@@ -88,7 +89,8 @@ class SqliteBackend:
                 raise
 
     def create(self, scope: Scope) -> None:
-        """Make a person's file."""
+        """Make a person's file, beside the system's."""
+        self._prepare(self.system_file, "system")
         self._prepare(self.person(scope), "personal", scope)
 
     @contextmanager
@@ -114,6 +116,8 @@ class SqliteBackend:
                 return
             with self._opening:
                 place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if branch == "system":
+                    self._refuse_lost()
                 ensure(place, branch, None if scope is None else scope.user_id)
                 self._ready[place] = inode_of(place)
 
@@ -121,13 +125,40 @@ class SqliteBackend:
         """Bring the system file and every person's file up to date."""
         with filing(f"the data folder {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._refuse_lost()
             had = ensure(self.system_file, "system")
             done = [f"system.db: {had or 'new'} → {HEADS['system']}"]
-            for place in sorted((self.folder / "people").glob("*-*.db")):
-                if not place.name.endswith(BEFORE_UPGRADE):
-                    had = ensure(place, "personal")
-                    done.append(f"{place.name}: {had} → {HEADS['personal']}")
+            for place in self._people():
+                had = ensure(place, "personal")
+                done.append(f"{place.name}: {had} → {HEADS['personal']}")
         return done
+
+    def _people(self) -> list[Path]:
+        """The people's files, without the copies that upgrades left."""
+        found = sorted((self.folder / "people").glob("*-*.db"))
+        return [
+            each
+            for each in found
+            if not each.name.startswith(".") and not each.name.endswith(BEFORE_UPGRADE)
+        ]
+
+    def _refuse_lost(self) -> None:
+        """A new system file beside people's files would hide them all: it was lost."""
+        if self.system_file.exists() and self.system_file.stat().st_size:
+            return
+        people = len(self._people())
+        if people:
+            raise SchemaError(
+                f"system.db is missing beside the files of {people} people.",
+                value=people,
+                hint="Restore it from a back-up; the people's files are untouched.",
+            )
+
+    def strays(self, known: Collection[UUID]) -> list[str]:
+        """Names of files no account owns, and of what a killed creation left."""
+        owned = {person_file(each) for each in known}
+        found = [each.name for each in self._people() if each.name not in owned]
+        return found + sorted(each.name for each in (self.folder / "people").glob(".*.new"))
 
     def check(self) -> None:
         """Refuse an SQLite library or a schema this code can't use."""

@@ -205,12 +205,7 @@ class EmbeddingWorker:
         """The embedder's answer; whatever it raises comes out as an `EmbedderError`."""
         try:
             vectors = self.embedder.embed(texts, kind)
-            if len(vectors) != len(texts):
-                raise EmbedderError(
-                    f"The embedder returned {len(vectors)} vectors for {len(texts)} texts.",
-                    value=len(vectors),
-                    limit=len(texts),
-                )
+            _check(vectors, texts, self.embedder.spec.dimension)
         except EmbedderError as error:
             self._note(str(error))
             raise
@@ -226,6 +221,30 @@ class EmbeddingWorker:
         with self._ready:
             self._last_error = error
             self._loaded = self._loaded or error is None
+
+
+def _check(vectors: Vectors, texts: Sequence[str], dimension: int) -> None:
+    """An `EmbedderError` for what is no answer: such vectors would be stored as if they were.
+
+    A vector of length zero is one only for a text without a letter or digit.
+    """
+    if len(vectors) != len(texts):
+        raise EmbedderError(
+            f"The embedder returned {len(vectors)} vectors for {len(texts)} texts.",
+            value=len(vectors),
+            limit=len(texts),
+        )
+    if np.shape(vectors) != (len(texts), dimension):
+        raise EmbedderError(
+            f"The embedder returned vectors of another dimension than {dimension}.",
+            value=str(np.shape(vectors)),
+            limit=dimension,
+        )
+    if not np.isfinite(vectors).all():
+        raise EmbedderError("The embedder returned a vector that is not finite.")
+    saying = np.fromiter((any(map(str.isalnum, each)) for each in texts), bool, len(texts))
+    if not np.any(vectors, axis=1)[saying].all():
+        raise EmbedderError("The embedder returned a vector of length zero.")
 
 
 def _too_slow(timeout: float) -> EmbedderUnavailableError:

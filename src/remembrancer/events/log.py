@@ -27,6 +27,9 @@ from remembrancer.scope import Actor, ActorKind
 GENESIS: Final = b"\0" * 32
 """The hash before a person's first event."""
 
+LAST_SEQ: Final = 2**63 - 1
+"""The highest number that a store can hold."""
+
 _LOCK: Final = select(head).where(head.c.user_id == OWNER).with_for_update()
 _READ_HEAD: Final = select(head).where(head.c.user_id == OWNER)
 _NEW_HEAD: Final = insert(head)

@@ -10,11 +10,42 @@ from remembrancer.errors import InvalidInputError
 from remembrancer.ids import parse_id
 from remembrancer.memory.models import Meaning, Quote, Trust, as_type
 from remembrancer.policy.models import MachineWrites
+from remembrancer.text.limits import check_name
 
-__all__ = ["Id", "When", "as_meaning", "as_quote", "as_rule", "as_trust", "as_type"]
+__all__ = [
+    "Id",
+    "When",
+    "as_agent_name",
+    "as_email",
+    "as_meaning",
+    "as_quote",
+    "as_rule",
+    "as_text",
+    "as_trust",
+    "as_type",
+]
 
 When: TypeAlias = str | datetime | date
 Id: TypeAlias = str | UUID
+
+
+def as_agent_name(value: object) -> str:
+    """An agent's name: 1…200 characters on one line, trimmed."""
+    return check_name(as_text(value, "agent"), "agent", 200)
+
+
+def as_email(value: object) -> str:
+    """What names a person, as far as text goes: on one line, storable. Accounts checks the rest."""
+    return check_name(as_text(value, "email"), "email", 300)
+
+
+def as_text(value: object, field: str) -> str:
+    """The text; anything else is an error that names the field."""
+    if not isinstance(value, str):
+        raise InvalidInputError(
+            f"{field} isn't text, but {type(value).__name__}.", field=field, limit="text"
+        )
+    return value
 
 
 def as_meaning(was_wrong: bool, at: When | None, name: str) -> Meaning:

@@ -15,7 +15,15 @@ from remembrancer.clock import MAX, MIN
 from remembrancer.conversations.models import AuthoredBy, Conversation
 from remembrancer.conversations.service import Imported, Stored
 from remembrancer.ids import parse_id
-from remembrancer.library.inputs import Id, When, as_meaning, as_quote, as_rule, as_type
+from remembrancer.library.inputs import (
+    Id,
+    When,
+    as_agent_name,
+    as_meaning,
+    as_quote,
+    as_rule,
+    as_type,
+)
 from remembrancer.library.reading import ReadableMemory
 from remembrancer.memory.models import (
     Add,
@@ -47,7 +55,7 @@ class PersonalMemory(ReadableMemory):
 
     def as_agent(self, name: str) -> PersonalMemory:
         """The same memory, written to by a machine of that name."""
-        actor = Actor(ActorKind.MODEL, name, self.actor.surface)
+        actor = Actor(ActorKind.MODEL, as_agent_name(name), self.actor.surface)
         return PersonalMemory(self._engine, self.account, actor, self._scope)
 
     async def in_space(self, name: str) -> PersonalMemory:

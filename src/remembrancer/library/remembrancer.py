@@ -23,8 +23,9 @@ from remembrancer.accounts.models import Account, Removal
 from remembrancer.clock import Instant
 from remembrancer.conversations.models import Conversation, IncomingMessage, Role
 from remembrancer.embeddings.base import Embedder
-from remembrancer.errors import InvalidInputError, NotFoundError
+from remembrancer.errors import InvalidInputError, NotFoundError, RefusedError
 from remembrancer.library.engine import Engine
+from remembrancer.library.inputs import as_agent_name, as_email, as_text
 from remembrancer.library.person import PersonalMemory
 from remembrancer.memory.listing import holds
 from remembrancer.memory.models import Outcome
@@ -62,11 +63,12 @@ class Remembrancer:
         """The same store, writing as a machine of that name."""
         other = Remembrancer.__new__(Remembrancer)
         other.engine = self.engine
-        other._agent = name
+        other._agent = as_agent_name(name)
         return other
 
     async def migrate(self) -> Sequence[str]:
-        """Make or upgrade the schema. SQLite does it by itself."""
+        """Make or upgrade the schema. SQLite does it by itself. Refused to an agent."""
+        self._only_the_operator("changes the schema")
         db = self.engine.db
         return await db.call(db.backend.migrate)
 
@@ -74,7 +76,8 @@ class Remembrancer:
         """One person's memory; the account is made on first use unless `create` is False."""
         accounts = self.engine.accounts
         find = accounts.find_or_add if create else accounts.find
-        return self.memory_of(await self.engine.db.call(lambda: find(user_id)))
+        email = as_email(user_id)
+        return self.memory_of(await self.engine.db.call(lambda: find(email)))
 
     def memory_of(self, account: Account, *, surface: str = "library") -> PersonalMemory:
         """The memory of a known account."""
@@ -83,9 +86,15 @@ class Remembrancer:
         return memory if self._agent is None else memory.as_agent(self._agent)
 
     async def remove_person(self, user_id: str) -> Removal:
-        """Remove a person and everything of theirs."""
+        """Remove a person and everything of theirs. Refused to an agent."""
+        self._only_the_operator("removes a person")
+        email = as_email(user_id)
         operator = Actor(ActorKind.PERSON, "operator", "library")
-        return await self.engine.db.call(lambda: self.engine.remove_person(user_id, operator))
+        return await self.engine.db.call(lambda: self.engine.remove_person(email, operator))
+
+    def _only_the_operator(self, does: str) -> None:
+        if self._agent is not None:
+            raise RefusedError(f"Only the operator {does}.", field="authority")
 
     async def add(
         self,
@@ -203,16 +212,19 @@ def _conversation(
             raise InvalidInputError(
                 f"messages[{index}] needs role and content.", field=f"messages[{index}]"
             )
-        named = each.get("name", "")
+        place = f"messages[{index}]"
+        content = as_text(each["content"], f"{place}.content")
+        named = as_text(each.get("name", ""), f"{place}.name")
+        said_by = as_text(each["role"], f"{place}.role")
         try:
-            role = Role(each["role"])
+            role = Role(said_by)
         except ValueError:
             raise InvalidInputError(
-                f"messages[{index}].role is {each['role'][:40]!r}.",
+                f"messages[{index}].role is {said_by[:40]!r}.",
                 field=f"messages[{index}].role",
                 limit="user, assistant, other",
             ) from None
-        told.append(IncomingMessage(role, each["content"], now + index, speaker=named))
+        told.append(IncomingMessage(role, content, now + index, speaker=named))
     return Conversation(
         CHAT_SOURCE, tuple(told), external_id=run_id or "", continues=run_id is not None
     )

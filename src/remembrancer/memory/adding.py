@@ -11,6 +11,7 @@ from remembrancer.errors import InvalidInputError
 from remembrancer.events.kinds import Kind
 from remembrancer.ids import new_id
 from remembrancer.memory import nearness, origins, proposing, repository, rules, timeline
+from remembrancer.memory.carried import words_in
 from remembrancer.memory.drafts import Draft, NewText, NewVersion
 from remembrancer.memory.models import Add, Op, Outcome, Quote, Status, Trust, as_type
 from remembrancer.memory.repository import Standing
@@ -55,7 +56,7 @@ def add(writing: Writing, request: Add) -> Outcome:
     if refusal is not None:
         return refusal
     chats.check_space(writing.unit, request.space)
-    placed = rules.place(writing, request.quote)
+    placed = rules.place(writing, request.quote, request.content)
     request = replace(request, quote=placed.quote)
     twins = find_twins(writing, request)
     if twins.live is not None:
@@ -133,10 +134,10 @@ def _entombed(writing: Writing, request: Add) -> Outcome | None:
     return rules.entombed(
         writing,
         request.content,
-        None if request.quote is None else request.quote.text,
+        *rules.words_of(request.quote),
         request.path,
-        None if request.meta is None else check_meta(request.meta),
-        request.origin,
+        *words_in(None if request.meta is None else check_meta(request.meta)),
+        *words_in(request.origin),
     )
 
 

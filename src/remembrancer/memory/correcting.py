@@ -18,7 +18,6 @@ from remembrancer.memory.models import (
     Move,
     Op,
     Outcome,
-    Quote,
     Retract,
     Status,
     Trust,
@@ -85,11 +84,11 @@ def correct(writing: Writing, request: Correct) -> Outcome:
     """Replace a value. By a person it lands; by a machine it lands or is proposed, by the rule."""
     check_content(request.content)
     rules.check_quote(request.quote)
-    placed = rules.place(writing, request.quote)
+    placed = rules.place(writing, request.quote, request.content)
     request = replace(request, quote=placed.quote)
     subject = _subject(writing, request.memory_id, request.expected_version, request.valid_at)
     refusal = rules.switched_off(writing) or rules.entombed(
-        writing, request.content, _words(request.quote), request.path
+        writing, request.content, *rules.words_of(request.quote), request.path
     )
     if refusal is not None:
         return refusal
@@ -115,10 +114,6 @@ def correct(writing: Writing, request: Correct) -> Outcome:
     landed = writing.land(Kind.MEMORY_CORRECTED, draft)
     proposing.settle_add(writing, subject.identity.id, "approved", landed.stamp.seq)
     return landed.outcome(Status.UPDATED, subject.identity.id)
-
-
-def _words(quote: Quote | None) -> str | None:
-    return None if quote is None else quote.text
 
 
 def _may_apply(writing: Writing, old: Standing, placed: rules.Placed) -> bool:
@@ -224,10 +219,12 @@ def _bury(
 def retract(writing: Writing, request: Retract) -> Outcome:
     """Stop believing a value, wholly (`was_wrong`) or from a time on, with nothing in its place."""
     rules.check_quote(request.quote)
-    placed = rules.place(writing, request.quote)
-    request = replace(request, quote=placed.quote)
     subject = _subject(writing, request.memory_id, request.expected_version, request.valid_at)
-    refusal = rules.switched_off(writing) or rules.entombed(writing, "", _words(request.quote))
+    placed = rules.place(writing, request.quote, subject.meant.content or "")
+    request = replace(request, quote=placed.quote)
+    refusal = rules.switched_off(writing) or rules.entombed(
+        writing, "", *rules.words_of(request.quote)
+    )
     if refusal is not None:
         return refusal
     old = subject.meant

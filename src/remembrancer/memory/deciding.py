@@ -7,9 +7,10 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.clock import parse
-from remembrancer.errors import ConflictError, InvalidInputError
+from remembrancer.errors import ConflictError
 from remembrancer.events.kinds import Kind
 from remembrancer.memory import correcting, forgetting, proposing, repository, rules
+from remembrancer.memory.checks import check_whole
 from remembrancer.memory.drafts import Draft, NewTombstone
 from remembrancer.memory.models import (
     Correct,
@@ -90,10 +91,8 @@ def _tombstones(writing: Writing, draft: Draft, standing: list[Standing], wanted
 
 def pin(writing: Writing, request: Pin) -> Outcome:
     """Give a memory its place in the profile's order, or take it away."""
-    if request.rank is not None and not 0 <= request.rank <= LAST_RANK:
-        raise InvalidInputError(
-            f"rank is {request.rank}.", field="rank", value=request.rank, limit=f"0…{LAST_RANK}"
-        )
+    if request.rank is not None:
+        check_whole(request.rank, LAST_RANK, "rank")
     found = repository.identity(writing.unit, request.memory_id)
     rules.check_version(found, request.expected_version)
     refusal = rules.only_a_person(writing, found.id, "pins a memory", found.revision)

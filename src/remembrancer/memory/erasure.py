@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, or_, select, update
 from remembrancer.conversations.sieve import Sieve
 from remembrancer.db.tables import OWNER
 from remembrancer.db.units import Unit
+from remembrancer.memory.carried import words_in
 from remembrancer.memory.models import Op
 from remembrancer.memory.tables import (
     evidence,
@@ -166,6 +167,9 @@ def clear_stated(unit: Unit, words: Sequence[str], by: int) -> None:
     """
     sieves = [Sieve(each) for each in words]
 
+    def says_in(stored: str | None) -> bool:
+        return any(says(each) for each in words_in(stored))
+
     def says(text: str | None) -> bool:
         return text is not None and any(
             sieve.passes(text) and matches(text, each)
@@ -175,13 +179,13 @@ def clear_stated(unit: Unit, words: Sequence[str], by: int) -> None:
     quoted = [row.id for row in unit.all(_QUOTES) if says(row.quote)]
     unit.run_many(_CLEAR_QUOTE, [{"row": each} for each in quoted])
     for row in unit.all(_PROPOSED):
-        if says(row.text) or says(row.quote) or says(row.arguments):
+        if says(row.text) or says(row.quote) or says_in(row.arguments):
             clear_proposal(unit, row.id)
             if row.op != Op.ADD.value:
                 unit.run(_EXPIRE_ONE, row=row.id, by=by)
-    noted = [row.id for row in unit.all(_META) if says(row.meta)]
+    noted = [row.id for row in unit.all(_META) if says_in(row.meta)]
     unit.run_many(_CLEAR_META, [{"memory": each} for each in noted])
-    came = [row.memory_id for row in unit.all(_ORIGINS) if says(row.data)]
+    came = [row.memory_id for row in unit.all(_ORIGINS) if says_in(row.data)]
     unit.run_many(_ORIGIN, [{"memory": each} for each in came])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from remembrancer.conversations import redacting
+from remembrancer.conversations import naming, redacting
 from remembrancer.conversations import repository as chats
 from remembrancer.events.kinds import Kind
 from remembrancer.events.log import Stamp
@@ -19,7 +19,7 @@ from remembrancer.index import repository as index_rows
 from remembrancer.jobs import names, queue
 from remembrancer.memory import erasure, proposing, repository, retries, rules
 from remembrancer.memory.drafts import Draft, NewTombstone
-from remembrancer.memory.models import Forget, Op, Outcome, Status
+from remembrancer.memory.models import Forget, Op, Outcome, Status, Trust
 from remembrancer.memory.repository import Identity, Standing
 from remembrancer.memory.writing import Writing
 from remembrancer.text.normalise import fingerprint, is_run_length, tombstone_tokens
@@ -113,9 +113,16 @@ def clear_store_wide(writing: Writing, gone: Collection[UUID]) -> None:
 def _clear_elsewhere(writing: Writing, values: list[str], quotes: list[str], by: int) -> None:
     """What others say of the values, and quote of the sentences they rested on."""
     erasure.clear_stated(writing.unit, [*values, *quotes], by)
-    redacting.clear_titles(writing.unit, values)
+    _clear_names(writing, values)
     for value in values:
         graves.clear_texts(writing.unit, value)
+
+
+def _clear_names(writing: Writing, values: list[str]) -> None:
+    """What chats, speakers and spaces are called."""
+    redacting.clear_titles(writing.unit, values)
+    if naming.clear_names(writing.unit, values, writing.journal.touch_index()):
+        writing.ask_for_vectors()
 
 
 def _clear_texts(writing: Writing, versions: list[Standing]) -> None:
@@ -206,10 +213,25 @@ def _withhold_with(
 
 
 def _propose(writing: Writing, memory_id: UUID, says: _Says) -> None:
-    """A longer memory that states a forgotten value is the person's to decide about."""
+    """A longer memory that states a forgotten value is the person's to decide about.
+
+    Until they do, one that no person confirmed is out of prompts.
+    """
     if says.longer:
+        _demote(writing, memory_id, says)
         found = repository.identity(writing.unit, memory_id)
         proposing.propose(writing, Op.FORGET, target=found.id, base_revision=found.revision)
+
+
+def _demote(writing: Writing, memory_id: UUID, says: _Says) -> None:
+    """From active to candidate, where what is believed now states a forgotten value."""
+    standing = repository.believed(writing.unit, memory_id)
+    if not any(each.text_id in says.longer and each.trust is Trust.ACTIVE for each in standing):
+        return
+    draft = Draft(memory_id)
+    draft.reopen(standing, trust=Trust.CANDIDATE)
+    landed = writing.land(Kind.MEMORY_ORPHANED, draft)
+    proposing.record(writing, Op.ADD, target=memory_id, event_seq=landed.stamp.seq)
 
 
 def clear_all(writing: Writing, *, tombstones: bool) -> int:
@@ -230,7 +252,7 @@ def clear_all(writing: Writing, *, tombstones: bool) -> int:
     if tombstones and gone:
         stones = [each.id for each in graves.list_all(writing.unit) if not each.lifted]
         writing.withhold_by_digest(stones, last, writing.journal.touch_index())
-    redacting.clear_titles(writing.unit, list(said.values()))
+    _clear_names(writing, list(said.values()))
     graves.clear_every_text(writing.unit)
     return len(gone)
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from remembrancer.conversations import repository as chats
+from remembrancer.conversations.models import Message
+from remembrancer.conversations.naming import SOMEONE, forgotten_in
 from remembrancer.errors import StaleVersionError
 from remembrancer.events.kinds import Kind
 from remembrancer.memory.models import Outcome, Quote, Status, Trust
@@ -13,6 +15,7 @@ from remembrancer.memory.repository import Identity
 from remembrancer.memory.writing import Writing
 from remembrancer.policy.models import MachineWrites
 from remembrancer.policy.service import machine_writes, machines_are_off
+from remembrancer.text.analyse import term_counts
 from remembrancer.text.limits import check_message, check_name
 from remembrancer.tombstones import repository as graves
 from remembrancer.tombstones.models import Kind as Grave
@@ -25,7 +28,8 @@ class Placed:
 
     quote: Quote | None = None
     said_by_person: bool = False
-    """It stands verbatim in a message the person wrote, where it was claimed to."""
+    """It stands as whole words in a message the person wrote, where it was claimed to; it is long
+    enough, or all of that message, and it speaks of what it is given for."""
 
 
 def landing(writing: Writing, placed: Placed) -> Trust:
@@ -53,11 +57,11 @@ def switched_off(writing: Writing) -> Outcome | None:
     )
 
 
-def place(writing: Writing, quote: Quote | None) -> Placed:
+def place(writing: Writing, quote: Quote | None, about: str) -> Placed:
     """The quote with the message it stands in; without one that isn't there.
 
-    Whether the person said it is asked of the quote as it was claimed: one from a message that
-    isn't there stands nowhere.
+    `about` is the value it is given for. Whether the person said it is asked of the quote as it
+    was claimed: one from a message that isn't there stands nowhere.
     """
     unit = writing.unit
     if quote is None:
@@ -67,12 +71,19 @@ def place(writing: Writing, quote: Quote | None) -> Placed:
         if there is None:
             return Placed(replace(quote, message_id=None))
         said = chats.user_said(unit, quote.text, chat_id=quote.chat_id, message_id=quote.message_id)
-        return Placed(replace(quote, chat_id=there.chat_id), said is not None)
+        return Placed(replace(quote, chat_id=there.chat_id), _carries(said, quote, about))
     stands = chats.where_said(unit, quote.text, chat_id=quote.chat_id)
     if stands is None:
         return Placed(quote)
     where = replace(quote, message_id=stands.id, chat_id=stands.chat_id)
-    return Placed(where, chats.is_evidence(stands))
+    return Placed(where, _carries(stands, quote, about))
+
+
+def _carries(said: Message | None, quote: Quote, about: str) -> bool:
+    """Whether the message carries the quote, and that has a term in common with the value."""
+    if said is None or not chats.carries(said, quote.text):
+        return False
+    return not term_counts(quote.text).keys().isdisjoint(term_counts(about))
 
 
 def only_a_person(
@@ -102,7 +113,7 @@ def entombed(writing: Writing, content: str, *carried: str | None) -> Outcome | 
         return None
     matches = graves.live_match(writing.unit, content) or [
         grave
-        for words in carried
+        for words in (*carried, writing.actor.name)
         if words
         for grave in graves.live_match(writing.unit, words)
         if grave.kind is Grave.FORGOTTEN
@@ -110,6 +121,9 @@ def entombed(writing: Writing, content: str, *carried: str | None) -> Outcome | 
     if not matches:
         return None
     grave = _strongest(matches)
+    if forgotten_in(writing.unit, writing.actor.name) is not None:
+        nameless = replace(writing.actor, name=SOMEONE)
+        writing = Writing(writing.unit, writing.journal, nameless, cause=writing.cause)
     stamp = writing.note(
         Kind.MEMORY_REFUSED, grave.memory_id, rule="tombstone", tombstone=str(grave.id)
     )
@@ -120,6 +134,11 @@ def entombed(writing: Writing, content: str, *carried: str | None) -> Outcome | 
         code="tombstoned",
         detail=f"The person asked for this to stay {grave.kind.value}.",
     )
+
+
+def words_of(quote: Quote | None) -> tuple[str | None, ...]:
+    """What is stored of a quote as it was given: its words, and the model's name."""
+    return () if quote is None else (quote.text, quote.model)
 
 
 def _strongest(matches: list[Tombstone]) -> Tombstone:

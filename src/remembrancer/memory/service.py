@@ -7,9 +7,8 @@ unit, and answers per operation. Reading goes through it as well.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -34,6 +33,7 @@ from remembrancer.index.indexes import PersonalIndexes
 from remembrancer.jobs import names, queue
 from remembrancer.memory import (
     adding,
+    checks,
     correcting,
     deciding,
     forgetting,
@@ -74,6 +74,8 @@ from remembrancer.tombstones.models import Tombstone
 
 T = TypeVar("T")
 _log: Final = structlog.get_logger(__name__)
+STATES: Final = ("open", "approved", "rejected", "expired")
+"""Of a proposal."""
 BATCH_LIMIT: Final = 1000
 PATIENCE: Final = 30.0
 """Seconds a write outside a server waits for the embedder."""
@@ -93,6 +95,7 @@ class Request:
 
 def perform(writing: Writing, operation: Operation) -> Outcome:
     """Run one operation in an open unit."""
+    checks.check_moments(operation)
     match operation:
         case Add():
             return adding.add(writing, adding.check(operation))
@@ -114,11 +117,7 @@ def perform(writing: Writing, operation: Operation) -> Outcome:
 
 def _digest(request: Request) -> bytes:
     """What a retry must repeat to be the same request."""
-    written = json.dumps(
-        [[type(each).__name__, asdict(each)] for each in request.operations],
-        default=str,
-        sort_keys=True,
-    )
+    written = f"[{', '.join(checks.written(each) for each in request.operations)}]"
     return hashlib.sha256(f"{request.actor}\n{written}".encode()).digest()
 
 
@@ -240,6 +239,7 @@ class MemoryService:
         vectors = await self._embedding.of(
             scope, [found.content] if found.content else [], PATIENCE
         )
+        checks.check_moment(at, "changed_at")
         outcome = await self.write(
             scope,
             actor,
@@ -297,7 +297,11 @@ class MemoryService:
         return await self.db.read(scope, lambda unit: reading.history(unit, memory_id))
 
     async def proposals(self, scope: Scope, state: str = "open") -> Sequence[Proposal]:
-        """What waits for the person, oldest first."""
+        """What waits for the person, oldest first; or what was decided, by its state."""
+        if state not in STATES:
+            raise InvalidInputError(
+                "That state of a proposal is unknown.", field="state", limit=", ".join(STATES)
+            )
         return await self.db.read(scope, lambda unit: proposing.in_state(unit, state))
 
     async def delete_message(
@@ -359,6 +363,8 @@ class MemoryService:
 
     async def events(self, scope: Scope, after: int = 0, limit: int = 500) -> Sequence[Event]:
         """The person's log, in order."""
+        for field, value in (("after", after), ("limit", limit)):
+            checks.check_whole(value, log.LAST_SEQ, field)
         return await self.db.read(scope, lambda unit: log.after(unit, after, limit=limit))
 
     async def verify(self, scope: Scope) -> verifying.Report:

@@ -11,6 +11,7 @@ from remembrancer.events import log
 from remembrancer.events.kinds import Kind
 from remembrancer.events.log import Event
 from remembrancer.memory import correcting, deciding, proposing, repository, rules
+from remembrancer.memory.checks import check_whole
 from remembrancer.memory.drafts import Draft, NewVersion
 from remembrancer.memory.models import Outcome, SetTrust, Status, Trust, Undo
 from remembrancer.memory.writing import Writing
@@ -49,6 +50,7 @@ def undo(writing: Writing, request: Undo) -> Outcome:
 
 
 def _named(writing: Writing, seq: int) -> Event:
+    check_whole(seq, log.LAST_SEQ, "event")
     event = log.get(writing.unit, seq)
     if event is None:
         raise NotFoundError(f"There is no event {seq}.", field="event", value=seq)

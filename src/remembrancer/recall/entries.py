@@ -102,6 +102,7 @@ class Maker:
             arms=(Arm.CONVERSATION.value,),
             at=row.said_at,
             said_by=_said_by(row),
+            authored_by=row.authored_by,
             space_id=row.space_id,
         )
         return Candidate(entry, row.said_at, _fingerprint(row.content))

@@ -122,6 +122,8 @@ class Entry:
     """When the message was said; the memory's `valid_from`, or `recorded_from` if unbounded."""
     said_by: str = ""
     """Of a message: `user`, `assistant`, or the name of a third person."""
+    authored_by: str = ""
+    """Of a message, how it came here: `person`, `model`, `client` or `importer`."""
     path: str = ""
     trust: str = ""
     space_id: UUID | None = None

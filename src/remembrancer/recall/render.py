@@ -21,7 +21,7 @@ from typing import Final
 from remembrancer.clock import MAX, Instant, to_datetime
 from remembrancer.recall.models import Entry, ProfileEntry
 from remembrancer.recall.reasons import Kind
-from remembrancer.text.normalise import tombstone_tokens
+from remembrancer.text.normalise import bare, tombstone_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +62,21 @@ _ROLE_NAMES: Final = frozenset(
 _CJK_ROLE: Final = re.compile("系统|系統|用户|用戶|助手|人类")
 _UNBRACKETED: Final = str.maketrans("[]", "()", "“”")
 _SPEAKERS: Final = {"user": "the user said", "assistant": "the assistant said, not the user"}
+_CAME: Final = {"client": ", as reported", "importer": ", as imported"}
+"""What is added to the user's words that came from somebody else."""
 _BREAKS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 # Controls, zero-width space, bidi marks and overrides, tag characters: they show nothing and can
 # hide or reverse what follows. Joiners stay: scripts and emoji need them.
 _HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _ANGLES: Final = str.maketrans(dict.fromkeys("<＜﹤", "‹") | dict.fromkeys(">＞﹥", "›"))
 _FENCES: Final = re.compile("`{3,}|~{3,}")
 _BRACKETED: Final = re.compile(r"\[\s*(/?\s*[A-Z_]{3,})\s*\]")  # [INST], [/INST], [TOOL_CALLS]
-_OWN_MARK: Final = re.compile(r"\[(?=\s*(?:memory|message)\b)", re.IGNORECASE)
+_OWN_MARK: Final = re.compile(r"[\[［﹇【〔](?=([^\]］]{1,40}))")
+_OWN_WORD: Final = re.compile(r"\s*(?:memory|message)(?![a-z])")
+_LINE_HEAD: Final = re.compile(r"^([^:：︓﹕]{1,80}?)\s*[:：︓﹕]")
 _ROLE: Final = re.compile(
     r"^([\W_]{0,12}(?:system|user|assistant|human|developer|tool|function|model|ai|bot"
     r"|instructions?|response|benutzer|assistent|sistema|usuario|asistente"
@@ -89,9 +93,25 @@ def neutralise(text: str) -> str:
     after a role at the start of a line a dash; line ends become ⏎; invisible controls are dropped.
     """
     lines = (_HIDDEN.sub("", line).strip() for line in _BREAKS.split(text))
-    joined = LINE_BREAK.join(_ROLE.sub(r"\1 –", line) for line in lines if line)
+    joined = LINE_BREAK.join(map(_without_role, filter(None, lines)))
     plain = _FENCES.sub("'''", joined.translate(_ANGLES))
-    return _OWN_MARK.sub("(", _BRACKETED.sub(r"(\1)", plain)).replace("\t", " ")
+    return _OWN_MARK.sub(_unmarked, _BRACKETED.sub(r"(\1)", plain)).replace("\t", " ")
+
+
+def _without_role(line: str) -> str:
+    """The line with a dash for the colon after a role, in whatever letters it begins with."""
+    plain = _ROLE.sub(r"\1 –", line)
+    if plain != line or line.isascii():
+        return plain
+    head = _LINE_HEAD.match(line)
+    if head is None or not _ROLE.match(f"{bare(head[1])}:"):
+        return line
+    return f"{head[1]} –{line[head.end() :]}"
+
+
+def _unmarked(opening: re.Match[str]) -> str:
+    """A parenthesis for the bracket of what looks like one of this module's own marks."""
+    return "(" if _OWN_WORD.match(bare(opening[1])) else opening[0]
 
 
 def profile_block(entries: Sequence[ProfileEntry]) -> str:
@@ -121,6 +141,8 @@ def recalled_part(entry: Entry) -> str:
     """One entry as its line shows it, without the number."""
     if entry.kind is Kind.MESSAGE:
         said = _SPEAKERS.get(entry.said_by) or _third(entry.said_by)
+        if entry.said_by == "user":
+            said += _CAME.get(entry.authored_by, "")
         mark = f"message {entry.id}; {said}, {_day(entry.at)}"
     else:
         bounds = _since(entry.valid_from, entry.valid_to) or f"noted {_day(entry.at)}"

@@ -75,7 +75,16 @@ _EVIDENCE: Final = select(_e.memory_id, _e.message_id).where(
     _e.deleted_at.is_(None),
 )
 _MESSAGES: Final = (
-    select(_g.id, _g.chat_id, _g.role, _g.speaker, _g.said_at, _g.text, _c.space_id)
+    select(
+        _g.id,
+        _g.chat_id,
+        _g.role,
+        _g.speaker,
+        _g.authored_by,
+        _g.said_at,
+        _g.text,
+        _c.space_id,
+    )
     .select_from(messages.join(chats, (_c.user_id == _g.user_id) & (_c.id == _g.chat_id)))
     .where(
         _g.user_id == OWNER,
@@ -115,6 +124,7 @@ class MessageRow:
     space_id: UUID | None
     role: str
     speaker: str
+    authored_by: str
     said_at: Instant
     content: str
 
@@ -168,6 +178,7 @@ def message_rows(unit: Unit, ids: Sequence[UUID], asked: Asked) -> dict[UUID, Me
                 space_id=row.space_id,
                 role=row.role,
                 speaker=row.speaker,
+                authored_by=row.authored_by,
                 said_at=row.said_at,
                 content=blank(row.text, hidden, WITHHELD_MARK),
             )

@@ -68,6 +68,16 @@ def unconfused(word: str) -> str:
     return unicodedata.normalize("NFC", plain)
 
 
+def latinised(word: str) -> str:
+    """The word with every look-alike of a Latin letter as that letter, whatever it mixes.
+
+    For comparing with a few known Latin words only: honest words of other scripts are changed too.
+    """
+    for script in _PAIRS:
+        word = word.translate(_table(script, "LATIN"))
+    return word
+
+
 def _table(script: str, target: str) -> dict[int, str]:
     return _TABLES.get((script, target), {})
 

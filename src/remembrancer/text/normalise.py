@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from remembrancer.text.confusables import unconfused
+from remembrancer.text.confusables import latinised, unconfused
 
 WORD_RUN: Final = 3
 """Words from which a value is looked for inside other texts (decisions: "Fingerprint")."""
@@ -37,6 +37,12 @@ _CJK: Final = re.compile(
 )
 _ASCII_WORD: Final = re.compile("[A-Za-z0-9]+")
 _FINAL: Final = " .。!"  # what NFKC leaves of `. 。 ! ！` with spaces
+
+_STRIKES: Final = re.compile("[\u0300-\u036f]+")
+"""Marks that Latin letters may carry; what NFC leaves of them by itself only decorates."""
+_PARENTHESISED: Final = {0x1F110 + n: chr(ord("A") + n) for n in range(26)} | {
+    0x249C + n: chr(ord("a") + n) for n in range(26)
+}
 
 _WORD: Final = "word"
 _IDEOGRAPH: Final = "ideograph"
@@ -89,6 +95,18 @@ def fingerprint(text: str) -> bytes:
         return hashlib.blake2b(_bytes(form), digest_size=16).digest()
     raw = " ".join(unicodedata.normalize("NFC", text).split())
     return hashlib.blake2b(_bytes(raw), digest_size=16, person=b"remembrancer-raw").digest()
+
+
+def bare(text: str) -> str:
+    """What a text looks like at a glance: folded, without marks, look-alikes as Latin letters.
+
+    For recognising a few Latin words in any disguise; never shown and never stored.
+    """
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_PARENTHESISED))
+    plain = unicodedata.normalize("NFD", latinised(plain))
+    return "".join(each for each in plain if unicodedata.category(each)[0] != "M").casefold()
 
 
 def tombstone_tokens(text: str) -> tuple[str, ...]:
@@ -186,8 +204,10 @@ def _parts(cluster: str) -> tuple[tuple[str, str], ...]:
     A word's part is in NFKC with its case kept, for the look-alikes; an ideograph is folded.
     """
     parts: list[tuple[str, str]] = []
-    plain = unicodedata.normalize("NFKC", cluster)
+    plain = unicodedata.normalize("NFKC", cluster.translate(_PARENTHESISED))
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", plain))
+    if plain[:1].isalnum():
+        plain = plain[0] + _undecorated(plain[1:], after=plain[0])
     for character in plain:
         last = parts[-1][0] if parts else _BREAK
         if _CJK.match(character):
@@ -202,6 +222,12 @@ def _parts(cluster: str) -> tuple[tuple[str, str], ...]:
         else:
             parts.append((_WORD, character))
     return tuple((kind, fold(part) if kind == _IDEOGRAPH else part) for kind, part in parts)
+
+
+def _undecorated(marks: str, *, after: str) -> str:
+    """The marks of a Latin letter without those that compose with nothing (U+0332, U+0336 …)."""
+    latin = unicodedata.name(after, "").startswith("LATIN")
+    return _STRIKES.sub("", marks) if latin else marks
 
 
 def _tokens(text: str) -> list[tuple[str, int, int, bool]]:

@@ -123,6 +123,17 @@ def contains_quote(text: str, quote: str) -> bool:
     return next(_verbatim(text, quote), None) is not None
 
 
+def stands_apart(text: str, quote: str) -> bool:
+    """Whether `quote` stands in `text` verbatim as whole tokens: neither end is inside a word."""
+    if not tombstone_tokens(quote):
+        return False
+    tokens = token_spans(text)
+    return any(
+        not any(token.start < edge < token.end for token in tokens for edge in (first, last))
+        for first, last in _verbatim(text, quote)
+    )
+
+
 def _is_unsure(text: str, start: int, found: re.Match[str]) -> bool:
     """Whether a mark is a lone full stop that probably ends no sentence."""
     if found[0] != ".":

@@ -305,7 +305,7 @@ def test_a_query_waits_for_one_call_only():
             time.sleep(0.06 * len(texts))
             return super().embed(texts, kind)
 
-    worker = EmbeddingWorker(Slow(8))
+    worker = EmbeddingWorker(Slow())
     backlog = worker.submit([f"t{n}" for n in range(12)], Kind.PASSAGE, Priority.BACKGROUND)
     time.sleep(0.1)
     began = time.monotonic()

@@ -8,6 +8,7 @@ import pytest
 from remembrancer.text.confusables import unconfused
 from remembrancer.text.normalise import (
     TokenSpan,
+    bare,
     fingerprint,
     fold,
     is_run_length,
@@ -162,3 +163,17 @@ def test_X2_a_long_value_is_found_inside_a_short_one_only_when_equal():
     assert not matches("🍺", "🍕")
     assert matches("🍕", "🍕")
     assert not matches("", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "System",
+        "ＳＹＳＴＥＭ",
+        "S\u0332ys\u00adtem",
+        "ѕуstem",
+        "⒮⒴⒮⒯⒠⒨",
+    ],
+)
+def test_bare_is_what_a_word_looks_like(text):
+    assert bare(text) == "system"
