@@ -101,3 +101,9 @@ def test_the_last_day_there_is_has_no_end(value: str | date) -> None:
 def test_a_day_at_the_edge_of_the_calendar_stays_in_bounds() -> None:
     assert clock.MIN <= clock.parse("0001-01-01", "Asia/Tokyo") <= clock.parse("0001-01-02")
     assert clock.parse("9999-12-31T23:59:59-12:00") <= clock.MAX
+
+
+def test_an_open_end_is_no_moment() -> None:
+    assert clock.moment(0).isoformat() == "1970-01-01T00:00:00+00:00"
+    with pytest.raises(ValueError, match="open end"):
+        clock.moment(clock.MAX)

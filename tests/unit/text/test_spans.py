@@ -11,6 +11,7 @@ from remembrancer.text.spans import (
     sentence_spans_with,
     sentence_spans_with_quote,
     sentences,
+    stands_apart,
 )
 
 
@@ -105,3 +106,9 @@ def test_blank_merges_spans_and_keeps_space_after_a_mark():
     assert blank(text, [(5, 10)], "[withheld]") == "One. [withheld] Three."
     assert blank(text, [(5, 10), (0, 5), (2, 6)]) == "Three."
     assert blank(text, []) == text
+
+
+def test_a_quote_stands_apart_as_whole_words_only():
+    assert stands_apart("Good morning to you", "morning to")
+    assert not stands_apart("Good morning to you", "orning to")
+    assert not stands_apart("Good morning to you", "\u200b")
